@@ -78,8 +78,9 @@
 // # Past the queue
 //
 // Every resource of a runtime allows relaxed access, which has no order: see
-// [resource.Resource.Snapshot]. A task that holds an access must not use it. With
-// [Task.Context] that is an error ([resource.ErrLeafRule]) instead of a hang.
+// [resource.Resource.Snapshot], and [Runtime.Relaxed] for access while a run goes on. A task that holds
+// an access must not use it. With [Task.Context] that is an error ([resource.ErrLeafRule]) instead of a
+// hang.
 //
 // # Without tasks
 //

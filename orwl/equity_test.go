@@ -97,7 +97,7 @@ func TestRingOfTenThousand(t *testing.T) {
 // lead is how many rounds each task can be ahead of each other at most. It is the
 // cheapest way from one to the other by →: a step along → costs a round, a step against
 // it nothing. far means that there is no way.
-func (p *plan) lead() [][]int {
+func (p *randomProgram) lead() [][]int {
 	before := p.before()
 	lead := make([][]int, len(before))
 	for s := range lead {
@@ -125,7 +125,7 @@ func (p *plan) lead() [][]int {
 const far = 1 << 20
 
 // drawEven draws a plan that lives, with the same number of rounds for each task.
-func drawEven(seed uint64, rounds int) *plan {
+func drawEven(seed uint64, rounds int) *randomProgram {
 	p := drawSmall(seed)
 	for i := range p.tasks {
 		p.tasks[i] = taskPlan{rounds, style(mix(seed+uint64(i)) % uint64(byVector)), returns}

@@ -15,7 +15,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
-var planned = rings.Seeds("orwl.plans", 200, 8000, "random programs that the tests of package orwl run")
+var drawn = rings.Seeds("orwl.plans", 200, 8000, "random programs that the tests of package orwl run")
 
 // plans are the seeds of plans, fewer if each costs more.
 func plans(t *testing.T, share int) iter.Seq[uint64] {
@@ -23,7 +23,7 @@ func plans(t *testing.T, share int) iter.Seq[uint64] {
 		share *= 5
 		t.Log("a fifth of the plans: -short, or the race detector")
 	}
-	return planned.Part(1, share)
+	return drawn.Part(1, share)
 }
 
 // few plans may be all of one kind.
@@ -70,7 +70,7 @@ func TestSequentialEquivalence(t *testing.T) {
 
 // checkRefused checks that a plan does not run, and that the error names the right
 // tasks.
-func checkRefused(t *testing.T, p *plan) {
+func checkRefused(t *testing.T, p *randomProgram) {
 	t.Helper()
 	rt := p.declare(t, Options{}, func(i int) func(*Task) error {
 		return func(*Task) error { panic(fmt.Sprintf("task %d runs", i)) }
@@ -134,7 +134,7 @@ func TestFailureDisturbsNoRound(t *testing.T) {
 }
 
 // checkFailed checks that err is the failure that the plan asks for.
-func checkFailed(t testing.TB, p *plan, err error, culprit int) {
+func checkFailed(t testing.TB, p *randomProgram, err error, culprit int) {
 	t.Helper()
 	want := errPlanned
 	if p.tasks[culprit].end == exits {

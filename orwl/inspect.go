@@ -81,7 +81,9 @@ func (rt *Runtime) look() *looks.Look {
 	k.run = rt.run
 	for name, r := range rt.resources {
 		home := rt.homes[name]
-		k.lines[r] = &line{r: r, Line: looks.Line{Resource: name, Home: home, Whole: home == rt.Node(), Alone: !rt.o.Nodes.many()}}
+		k.lines[r] = &line{r: r, Line: looks.Line{
+			Resource: name, Home: home, Whole: home == rt.Node(), Alone: !rt.o.Nodes.many(), Planned: k.run != nil && k.run.planned != nil,
+		}}
 	}
 	if k.run == nil {
 		k.at(tasks)
@@ -108,6 +110,13 @@ func (k *looker) at(tasks []*Task) {
 			k.look.Lines = append(k.look.Lines, &l.Line)
 		}
 	}
+	for _, t := range k.look.Tasks {
+		for i := range t.Accesses {
+			if a := &t.Accesses[i]; a.Requested && a.Line.Planned {
+				a.Granted = a.Line.Grants(a.Ticket)
+			}
+		}
+	}
 	slices.SortFunc(k.look.Lines, func(a, b *looks.Line) int { return cmp.Compare(a.Resource, b.Resource) })
 }
 
@@ -129,7 +138,11 @@ func (k *looker) task(t *Task) *looks.Task {
 // access puts the request of an access into its line. It notes the state of the request, and for how
 // long that was seen.
 func (k *looker) access(t *Task, a *Access, at *looks.Access) {
-	look := a.Place().Inspect(a.resource)
+	p := a.Place()
+	look := p.Inspect(a.resource)
+	if at.Line.Planned {
+		look = p.InspectRun(a.resource)
+	}
 	at.PlaceState, at.For = look, k.rt.seen.See(a, look.Stamp, k.now)
 	if look.Requested || look.Held {
 		at.Line.Requests = append(at.Line.Requests, looks.Request{

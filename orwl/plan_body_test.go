@@ -12,7 +12,7 @@ var errPlanned = errors.New("planned")
 
 // body is the body of a plan's task. It notes what it sees, in each round before others
 // can see what it has made of it.
-func (p *plan) body(task int, seen *[]uint64, between func(), ctx func(*Task) context.Context) func(*Task) error {
+func (p *randomProgram) body(task int, seen *[]uint64, between func(), ctx func(*Task) context.Context) func(*Task) error {
 	how := p.tasks[task]
 	return func(t *Task) error {
 		rng := rand.New(rand.NewPCG(p.seed, uint64(task)))

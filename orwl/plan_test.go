@@ -13,7 +13,7 @@ import (
 
 // plan is a random program. Every task computes what it writes from all that it sees,
 // its number and the round. A seed makes the plan.
-type plan struct {
+type randomProgram struct {
 	seed   uint64
 	system liveness.System
 	words  []int // of each resource, r0 and so on
@@ -49,7 +49,7 @@ const (
 	exits
 )
 
-func (p *plan) String() string {
+func (p *randomProgram) String() string {
 	text := fmt.Sprintf("seed %d:\n%v", p.seed, p.system)
 	for i, t := range p.tasks {
 		text += fmt.Sprintf("%s: %d rounds, style %d, end %d\n", p.system.Tasks[i].Name, t.rounds, t.style, t.end)
@@ -58,9 +58,9 @@ func (p *plan) String() string {
 }
 
 // drawPlan draws a plan. It may be one that deadlocks if it has priorities.
-func drawPlan(seed uint64) *plan {
+func drawPlan(seed uint64) *randomProgram {
 	rng := rand.New(rand.NewPCG(seed, 0))
-	p := &plan{seed: seed, words: make([]int, 1+rng.IntN(8))}
+	p := &randomProgram{seed: seed, words: make([]int, 1+rng.IntN(8))}
 	for i := range p.words {
 		p.words[i] = rng.IntN(5)
 	}
@@ -88,6 +88,11 @@ func drawPlan(seed uint64) *plan {
 		}
 		p.tasks = append(p.tasks, taskPlan{rounds: n, style: style(rng.IntN(int(styles)))})
 	}
+	if mix(seed+1)%3 == 0 { // it has steps only, so it goes by a plan on one node
+		for i := range p.tasks {
+			p.tasks[i].style = byStep
+		}
+	}
 	return p
 }
 
@@ -100,14 +105,14 @@ func mix(z uint64) uint64 {
 }
 
 // writes reports whether a task writes in a round; it may always.
-func (p *plan) writes(task, round, access int) bool {
+func (p *randomProgram) writes(task, round, access int) bool {
 	return p.system.Tasks[task].Accesses[access].Mode == resource.Write &&
 		mix(p.seed^uint64(task)<<40^uint64(round)<<8^uint64(access))%4 > 0
 }
 
 // work is a round of a task on the words of its accesses. It returns a hash of all
 // that it has seen. Others may run between.
-func (p *plan) work(task, round int, words [][]uint64, versions []uint64, between func()) uint64 {
+func (p *randomProgram) work(task, round int, words [][]uint64, versions []uint64, between func()) uint64 {
 	h := mix(p.seed ^ uint64(task)<<32 ^ uint64(round))
 	for i := range words {
 		h = mix(h ^ versions[i])
@@ -136,7 +141,7 @@ type outcome struct {
 
 // before is the relation → of Check: before[x][y] says that task x has an access
 // ahead of a conflicting access of task y.
-func (p *plan) before() [][]bool {
+func (p *randomProgram) before() [][]bool {
 	before := make([][]bool, len(p.system.Tasks))
 	for i := range before {
 		before[i] = make([]bool, len(p.system.Tasks))
@@ -156,7 +161,7 @@ func (p *plan) before() [][]bool {
 
 // order is the tasks in an order that agrees with before, or fewer if they go
 // round in a circle.
-func (p *plan) order() (order []int) {
+func (p *randomProgram) order() (order []int) {
 	before := p.before()
 	ready := func(t int) bool {
 		for s := range before {
@@ -179,7 +184,7 @@ func (p *plan) order() (order []int) {
 }
 
 // sequential runs the tasks one after another, round by round, in plain loops.
-func (p *plan) sequential() outcome {
+func (p *randomProgram) sequential() outcome {
 	o := outcome{make([][]uint64, len(p.words)), make([]uint64, len(p.words)), make([][]uint64, len(p.tasks))}
 	for i, n := range p.words {
 		o.words[i] = make([]uint64, n)
@@ -188,7 +193,7 @@ func (p *plan) sequential() outcome {
 }
 
 // goesOn is sequential from what another run has left.
-func (p *plan) goesOn(o outcome) outcome {
+func (p *randomProgram) goesOn(o outcome) outcome {
 	most := 0
 	for _, t := range p.tasks {
 		most = max(most, t.rounds)
@@ -217,7 +222,7 @@ func (p *plan) goesOn(o outcome) outcome {
 }
 
 // declare makes the plan a program of tasks with bodies.
-func (p *plan) declare(t testing.TB, o Options, body func(task int) func(*Task) error) *Runtime {
+func (p *randomProgram) declare(t testing.TB, o Options, body func(task int) func(*Task) error) *Runtime {
 	rt := mustNew(t, o)
 	for i, n := range p.words {
 		rt.Resource(fmt.Sprintf("r%d", i), 8*n)
@@ -227,7 +232,7 @@ func (p *plan) declare(t testing.TB, o Options, body func(task int) func(*Task) 
 }
 
 // tasksOf declares the tasks of the plan alone.
-func (p *plan) tasksOf(rt *Runtime, body func(task int) func(*Task) error) {
+func (p *randomProgram) tasksOf(rt *Runtime, body func(task int) func(*Task) error) {
 	for i, task := range p.system.Tasks {
 		declared := rt.Task(task.Name)
 		for _, a := range task.Accesses {
@@ -239,15 +244,34 @@ func (p *plan) tasksOf(rt *Runtime, body func(task int) func(*Task) error) {
 		}
 		do := body(i)
 		if how := p.tasks[i]; how.style == byStep {
-			declared.Each(how.rounds, func(int) error { return do(declared) })
+			p.each(declared, i, do)
 		} else {
 			declared.Do(do)
 		}
 	}
 }
 
+// each gives a task its body. Some say only while they run that a round is the last one.
+func (p *randomProgram) each(task *Task, i int, do func(*Task) error) {
+	rounds := p.tasks[i].rounds
+	if rounds == 0 || mix(p.seed^uint64(i)<<50)%3 > 0 {
+		task.Each(rounds, func(int) error { return do(task) })
+		return
+	}
+	more := rounds + int(mix(p.seed+uint64(i))%3)
+	if more == rounds {
+		more = -1
+	}
+	task.Each(more, func(round int) error {
+		if round == rounds-1 {
+			task.Last()
+		}
+		return do(task)
+	})
+}
+
 // round does work with what a task holds.
-func (p *plan) round(t *Task, task, round int, between func()) uint64 {
+func (p *randomProgram) round(t *Task, task, round int, between func()) uint64 {
 	words, versions := make([][]uint64, len(t.accesses)), make([]uint64, len(t.accesses))
 	for i, a := range t.accesses {
 		versions[i] = a.Version()
@@ -263,7 +287,7 @@ func (p *plan) round(t *Task, task, round int, between func()) uint64 {
 }
 
 // result is what a run has left.
-func (p *plan) result(t testing.TB, rt *Runtime, seen [][]uint64) outcome {
+func (p *randomProgram) result(t testing.TB, rt *Runtime, seen [][]uint64) outcome {
 	o := outcome{seen: seen}
 	for i := range p.words {
 		words, version := content(t, rt.Lookup(fmt.Sprintf("r%d", i)))
@@ -273,7 +297,7 @@ func (p *plan) result(t testing.TB, rt *Runtime, seen [][]uint64) outcome {
 }
 
 // cut makes a task do fewer rounds. To its end it keeps what others wait for.
-func (p *plan) cut(task int) {
+func (p *randomProgram) cut(task int) {
 	t := &p.tasks[task]
 	t.rounds = int(mix(p.seed+1) % uint64(t.rounds+1))
 	t.style = []style{byBreak, byVector, byStep}[p.seed%3]

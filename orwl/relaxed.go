@@ -17,9 +17,9 @@ import (
 // resource's guard, and its home keeps the bytes where other nodes reach them. Fault pages do
 // not watch such bytes.
 //
-// Without Relaxed, a resource allows relaxed access on its home's node only, and the
-// first one waits for earlier requests. Relaxed access to a resource that has been declared
-// waits for none.
+// Without Relaxed, a resource allows relaxed access on its home's node only, the first one waits for
+// earlier requests, and none begins while a run of step tasks has the resource for itself
+// ([resource.ErrRunHas]). Relaxed access to a resource that has been declared waits for none.
 //
 // The nodes then have a fabric (see [node.Node]), so the program must not make another.
 // The loss of a node breaks all resources that are declared so. Run refuses such a resource

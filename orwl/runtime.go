@@ -56,6 +56,8 @@ type run struct {
 	failed atomic.Bool             // a task has ended with an error
 	tasks  []*Task
 	seats  seats // of its step tasks
+
+	planned *planned // nil: its tasks stand in queues
 }
 
 // fail ends the run because a task has ended with an error.

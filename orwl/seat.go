@@ -129,7 +129,11 @@ func (w *worker) pin() (unpin func(), err error) {
 		return func() {}, nil
 	}
 	if unpin, err = host.Pin(w.pool.cpus, topology.Rank(w.Number())); err != nil {
-		return nil, fmt.Errorf("orwl: Options.PinWorkers: worker %d: %w", w.Number(), err)
+		return nil, pinError(w.Number(), err)
 	}
 	return unpin, nil
+}
+
+func pinError(worker int, err error) error {
+	return fmt.Errorf("orwl: Options.PinWorkers: worker %d: %w", worker, err)
 }

@@ -18,7 +18,7 @@ import (
 // Run would run them, but that they sleep in beds made of window operations, and
 // that others may run wherever a body touches a word.
 type stage struct {
-	*plan
+	*randomProgram
 	t     testing.TB
 	rt    *Runtime
 	run   *run
@@ -121,7 +121,7 @@ func (s *stage) play(seed uint64, runs int, faults sim.Faults) sim.Report {
 }
 
 // drawSmall is a plan that lives, with few rounds.
-func drawSmall(seed uint64) *plan {
+func drawSmall(seed uint64) *randomProgram {
 	for ; ; seed += 1 << 32 {
 		p := drawPlan(seed)
 		for i := range p.tasks {
@@ -141,7 +141,7 @@ func TestSimulatedEquivalence(t *testing.T) {
 	for seed := range plans(t, 2) {
 		p := drawSmall(seed)
 		want := p.sequential()
-		s := &stage{plan: p, t: t}
+		s := &stage{randomProgram: p, t: t}
 		s.check = func() error {
 			if s.run.failed.Load() {
 				return context.Cause(s.run.ctx)
@@ -170,7 +170,7 @@ func TestSimulatedLeaving(t *testing.T) {
 		for i := range p.tasks {
 			p.tasks[i].style = byHand + style(seed+uint64(i))%2
 		}
-		s := &stage{plan: p, t: t, leave: true}
+		s := &stage{randomProgram: p, t: t, leave: true}
 		s.check = func() error {
 			if s.run.failed.Load() {
 				return context.Cause(s.run.ctx)
@@ -209,7 +209,7 @@ func TestSimulatedFailure(t *testing.T) {
 		culprit := int(mix(seed) % uint64(len(p.tasks)))
 		p.tasks[culprit].end = fails + ending(seed%2)
 		p.cut(culprit)
-		s := &stage{plan: p, t: t}
+		s := &stage{randomProgram: p, t: t}
 		s.check = func() error {
 			checkFailed(t, p, context.Cause(s.run.ctx), culprit)
 			checkIdle(t, s.rt)

@@ -17,7 +17,7 @@ import (
 const stages = 3
 
 // inStages is what a plan computes that runs several times, each from what the one before has left.
-func (p *plan) inStages() outcome {
+func (p *randomProgram) inStages() outcome {
 	o := p.sequential()
 	for range stages - 1 {
 		o = p.goesOn(o)

@@ -54,7 +54,12 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	r.tasks, r.seats = rt.tasks, rt.seats
-	if err := rt.request(order); err != nil {
+	if rt.plannable() {
+		err := rt.plan(r, s, order)
+		if err != nil {
+			return err
+		}
+	} else if err := rt.request(order); err != nil {
 		return err
 	}
 	for _, t := range rt.tasks {

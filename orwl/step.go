@@ -53,12 +53,15 @@ type step struct {
 //
 // A step task takes the place of a task whose body is one Rounds loop, and takes a fifth to
 // a half of its time. It has no goroutine. There are GOMAXPROCS workers, and each step has one
-// as its home. In a run of several nodes GOMAXPROCS is one more while they run, for the network. When the release of a worker grants the last access of a step, that worker runs
-// it next, or sends it home if it has others to run. An idle worker takes steps from the
-// others. In a run of several nodes, steps whose tasks share a resource with a task of another
-// node run first. [Options.PinWorkers] binds them to CPUs. A body must wait for its accesses
-// only: while it waits, its worker runs no other step. All the rest is as in a task with a
-// goroutine: an error that the body returns, or a panic, ends all tasks.
+// as its home. In a run of several nodes GOMAXPROCS is one more while they run, for the network.
+// An idle worker takes steps from the others. In a run of several nodes, steps whose tasks share a
+// resource with a task of another node run first. [Options.PinWorkers] binds workers to CPUs. A body must
+// wait for its accesses only: while it waits, its worker runs no other step. All the rest is as in a task
+// with a goroutine: an error that the body returns, or a panic, ends all tasks.
+//
+// If all tasks of a run are step tasks, on one node, the run has its resources for itself: what the queues
+// would do is known, and comparing round numbers takes their place. Then the body holds all accesses
+// ([resource.ErrPlanned]), and whoever asks for a resource from outside waits for the end of the run.
 //
 // Run refuses Each for a task whose [Task.Sequence] does not hold all accesses at once.
 func (t *Task) Each(rounds int, body func(round int) error) {
@@ -166,5 +169,7 @@ func (s *step) end(err error) {
 	t.leave(err)
 	t.ended.Store(true)
 	t.finished(err)
-	s.pool.done()
+	if s.pool != nil {
+		s.pool.done()
+	}
 }

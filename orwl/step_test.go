@@ -247,16 +247,16 @@ func TestStepWaitsOnce(t *testing.T) {
 	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{o}})
 	must(err)
 	last := []*resource.Resource{rt.Resource("a", 8), rt.Resource("b", 8), rt.Resource("c", 8)}
+	step := rt.Task("last") // so the worker looks at it first
+	for _, r := range last {
+		step.Read(r).Priority(1)
+	}
+	step.Each(1, func(int) error { return nil })
 	for _, r := range last {
 		step := rt.Task("writes " + r.Name())
 		step.Write(r)
 		step.Each(1, func(int) error { return nil })
 	}
-	step := rt.Task("last")
-	for _, r := range last {
-		step.Read(r)
-	}
-	step.Each(1, func(int) error { return nil })
 	must(rt.Run(t.Context()))
 	if o.waits != 1 || o.acquired != len(last) || o.twice {
 		t.Errorf("it has waited %d times, want 1, and acquired %d, want %d; it waited while it waited: %v", o.waits, o.acquired, len(last), o.twice)

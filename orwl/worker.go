@@ -39,6 +39,10 @@ func (rt *Runtime) steps(r *run) {
 	if len(all) == 0 {
 		return
 	}
+	if r.planned != nil {
+		rt.runPlan(r, all)
+		return
+	}
 	if rt.Nodes() > 1 {
 		takeSpare()
 		defer giveSpare()

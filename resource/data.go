@@ -96,7 +96,7 @@ func (p *Place) Size() int {
 // sizeAhead is Size of a place that does not hold.
 func (p *Place) sizeAhead() int {
 	s := p.state.Load()
-	if s&requestedBit == 0 {
+	if s&requestedBit == 0 || p.planned {
 		return 0
 	}
 	if p.r.mirror != nil {

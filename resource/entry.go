@@ -290,8 +290,8 @@ func (g *guard) first(ctx context.Context) error {
 			return r.brokenError()
 		}
 		bed := Bed(nil)
-		if r.relaxed.in != nil {
-			bed = r.relaxed.in()
+		if in := r.relaxed.o.in; in != nil {
+			bed = in()
 		}
 		w := newWaiter(bed)
 		g.line(w, modeMask, born)

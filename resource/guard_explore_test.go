@@ -217,7 +217,7 @@ func (d sides) setup(f *sim.Fabric) (sim.Program, error) {
 		}
 		t.word = r.guard.Load().word.Load()
 	}
-	r.relaxed.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
+	r.relaxed.o.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
 	t.seats = make([][]*chair, ranks)
 	for p := range t.seats {
 		for i := range d.places {

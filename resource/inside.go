@@ -114,6 +114,9 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 	if err := h.mayRelax(r); err != nil {
 		return Inside{}, r.relaxedError(op, m, err)
 	}
+	if r.run.Load() != nil {
+		return Inside{}, r.relaxedError(op, m, fmt.Errorf("%w: declare relaxed access by Runtime.Relaxed", ErrRunHas))
+	}
 	number := r.numberRelaxed()
 	g, err := r.enterRelaxed(ctx, m, number)
 	if err != nil {

@@ -47,7 +47,7 @@ func (l leaving) String() string { return [...]string{"release", "renew", "aband
 func endAll(places []*Place, how leaving, by any) (n int, err error) {
 	for n, p := range places {
 		s, r, x := p.state.Load(), p.r, p.x
-		if x != nil || s&heldBit == 0 {
+		if x != nil || s&heldBit == 0 || p.planned {
 			if ended, err := p.leaveRemote(s, how); err != nil {
 				return n, err
 			} else if ended {
@@ -55,19 +55,7 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 			}
 		}
 		next, one := s&writeBit, unit(modeOf(s))
-		if p.wrote {
-			p.wrote = false
-			r.ledger.Commit()
-			if x != nil && x.dirty != nil {
-				size := len(r.buffer.Bytes())
-				r.ledger.Changed(x.dirty.Part(size), size)
-			}
-		} else if next != 0 {
-			r.ledger.Told()
-		}
-		if x != nil {
-			p.endUse()
-		}
+		p.commit(s)
 		if how == renews {
 			next |= r.request(one) | requestedBit
 		}
@@ -87,6 +75,24 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 		}
 	}
 	return len(places), nil
+}
+
+// commit ends the use of the bytes, and commits what was written.
+func (p *Place) commit(s uint64) {
+	r, x := p.r, p.x
+	if p.wrote {
+		p.wrote = false
+		r.ledger.Commit()
+		if x != nil && x.dirty != nil {
+			size := len(r.buffer.Bytes())
+			r.ledger.Changed(x.dirty.Part(size), size)
+		}
+	} else if s&writeBit != 0 {
+		r.ledger.Told()
+	}
+	if x != nil {
+		p.endUse()
+	}
 }
 
 // end completes a granted request. The request is a member of the guard if s has
@@ -143,6 +149,9 @@ func (p *Place) endUse() {
 func (p *Place) leaveRemote(s uint64, how leaving) (elsewhere bool, err error) {
 	if s&heldBit == 0 {
 		return false, p.error(how.String(), ErrNotHeld)
+	}
+	if p.planned {
+		return false, p.error(how.String(), ErrPlanned)
 	}
 	p.tell(Releasing)
 	f := p.r.mirror
@@ -220,6 +229,9 @@ func (p *Place) Cancel() error {
 		return p.error("cancel", ErrNotRequested)
 	}
 	switch {
+	case p.planned:
+		p.quit(s, nil)
+		return nil
 	case p.r.mirror != nil:
 		p.cancelRemote(s)
 	default:
@@ -316,6 +328,9 @@ func (p *Place) Abandon(reason error) error {
 		return p.Cancel()
 	case s&heldBit == 0:
 		return p.error("abandon", ErrNotHeld)
+	case p.planned:
+		p.quit(s, reason)
+		return nil
 	case !p.wrote:
 		return p.Release()
 	}

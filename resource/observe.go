@@ -161,7 +161,11 @@ func (p *Place) tell(kind Kinds) {
 // waits tells that Acquire is going to wait. Acquire must not wait if that breaks the leaf
 // rule.
 func (p *Place) waits(ctx context.Context) error {
-	if err := holderOf(ctx).mayWait(); err != nil {
+	by := holderOf(ctx)
+	if err := by.mayWait(); err != nil {
+		return err
+	}
+	if err := by.mayWaitFor(p.r); err != nil {
 		return err
 	}
 	p.tell(Waiting)
@@ -210,6 +214,8 @@ type State struct {
 	Fence   uint64
 	// Broken is why no request is granted any more, or nil.
 	Broken error
+	// Planned says that a run has the resource for itself: see [Hold].
+	Planned bool
 	// Elsewhere says that the resource has its home on another node. Readers and Writers
 	// are zero then.
 	Elsewhere        bool
@@ -232,7 +238,7 @@ type Requests struct{ Made, Through uint32 }
 // allocates nothing, and orders nothing.
 func (r *Resource) Inspect() State {
 	s := State{
-		Size: r.buffer.Size(), Elsewhere: r.mirror != nil, home: r.home,
+		Size: r.buffer.Size(), Planned: r.run.Load() != nil, Elsewhere: r.mirror != nil, home: r.home,
 	}
 	s.Version, s.Fence = r.ledger.Seen()
 	through := r.completed.Load() // first, so that it is never ahead

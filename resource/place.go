@@ -34,6 +34,7 @@ type Place struct {
 	wrote    bool // its bytes may have been written
 	lined    bool // w is in the list of the guard, or was and is granted
 	inside   bool // it has entered the guard, and not been acquired
+	planned  bool // it is a place of a run: see Hold
 }
 
 // The lower bits of Place.state.
@@ -112,6 +113,8 @@ func (p *Place) Acquire(ctx context.Context) error {
 		return p.error("acquire", ErrHeld)
 	case s&requestedBit == 0:
 		return p.error("acquire", ErrNotRequested)
+	case p.planned:
+		return p.error("acquire", ErrPlanned)
 	}
 	waited, until := false, ctx
 	if p.listed || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
@@ -172,7 +175,7 @@ func (p *Place) TryAcquire() bool { return TryAcquireAll([]*Place{p}) == 1 }
 func TryAcquireAll(places []*Place) (n int) {
 	for n, p := range places {
 		s, r := p.state.Load(), p.r
-		if s&requestedBit == 0 || p.listed && (r.mirror != nil || p.w.state() != granted) {
+		if s&requestedBit == 0 || p.planned || p.listed && (r.mirror != nil || p.w.state() != granted) {
 			return n
 		}
 		c := r.load(&r.completed)
@@ -199,7 +202,7 @@ func TryAcquireAll(places []*Place) (n int) {
 // releases, or cancels.
 func (p *Place) Granted() bool {
 	s := p.state.Load()
-	if s&requestedBit == 0 {
+	if s&requestedBit == 0 || p.planned {
 		return s&heldBit != 0
 	}
 	if p.r.mirror != nil {

@@ -125,12 +125,12 @@ func (o RelaxedOptions) validate() error {
 type relaxed struct {
 	mu sync.Mutex      // held while the guard is made; places never take it
 	o  *relaxedAllowed // nil: there is no relaxed access
-	in func() Bed      // where the first relaxed accesses sleep, if not in a bed of their own
 }
 
 // relaxedAllowed is what a resource with relaxed access has.
 type relaxedAllowed struct {
 	RelaxedOptions
+	in       func() Bed // where the first relaxed accesses sleep, if not in a bed of their own
 	hearers  hearers
 	accesses atomic.Uint64 // with an observer
 }

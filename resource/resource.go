@@ -29,6 +29,7 @@ type Resource struct {
 	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
 	reason   atomic.Pointer[error] // why it is broken
 	losses   atomic.Pointer[losses]
+	run      atomic.Pointer[Hold] // nil: no run has the resource for itself
 	relaxed  relaxed
 }
 

@@ -140,6 +140,9 @@ func (p *Place) Tell(h *Hook) error {
 	if s&requestedBit == 0 {
 		return p.error("notify", ErrNotRequested)
 	}
+	if p.planned {
+		return p.error("notify", ErrPlanned)
+	}
 	if p.listed && p.notified {
 		return p.error("notify", ErrNotified)
 	}

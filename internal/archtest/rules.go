@@ -92,7 +92,7 @@ var layers = []layer{
 	{path: "orwl/internal/guards", imports: "orwl/internal/spread resource locks net/node net/rma/part net/wire net/rma net/topology"},
 	{path: "orwl/internal/fate", pure: true, imports: "resource"},
 	{path: "orwl/nodes", testsOf: "net/node", imports: "orwl/internal/linked net/node net/p2p/rendezvous net/p2p net/rma"},
-	{path: "orwl", imports: "orwl/inspect orwl/internal/fate orwl/internal/looks orwl/internal/guards orwl/internal/spread orwl/internal/message orwl/internal/linked orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
+	{path: "orwl", imports: "orwl/inspect orwl/internal/fate orwl/internal/looks orwl/internal/guards orwl/internal/spread orwl/internal/message orwl/internal/linked orwl/internal/plan orwl/internal/books orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "orwl/stencil", imports: "internal/hugepage orwl handle resource"},
 	{path: "orwl/stencil/picture"},

@@ -53,8 +53,9 @@ type Options struct {
 	Exporters bool
 	// Watch measures what blocks do: how long they compute and wait.
 	Watch Watch
-	// Snapshots lets every node take snapshots of the whole grid: see [orwl.Runtime.Relaxed]
-	// for what that costs. Otherwise each sees its own blocks.
+	// Snapshots lets every node take snapshots of the whole grid while it runs: see
+	// [orwl.Runtime.Relaxed] for what that costs. Otherwise each node sees its own blocks, and only
+	// before and after the run.
 	Snapshots bool
 	// Checkpoint saves the grid while it runs. See [Checkpoint].
 	Checkpoint Checkpoint

@@ -73,7 +73,7 @@ func (g *Grid) declare() error {
 			t.flows = append(t.flows, r.newFlow())
 		}
 		t.data = t.resource(t.name, t.layout.bytes)
-		if g.o.Snapshots && g.rt.Nodes() > 1 {
+		if g.o.Snapshots {
 			g.rt.Relaxed(t.data)
 		}
 		g.tiles = append(g.tiles, t)

@@ -16,10 +16,9 @@ type book struct {
 	ended  []bool   // it takes empty turns, if any
 	look   bitmap
 	at     uint32   // where the next look begins
-	first  []uint32 // by counter: the first task that hangs on it, counted from 1
-	next   []uint32 // the next one
-	waits  []bool   // by edge: it is armed, or in the mail
+	next   []uint32 // the next task that hangs on the same edge, counted from 1
 	steps  uint32   // how many were run
+	holds  *book    // whose lock the worker of this book holds
 
 	_     [64]byte    // other workers touch the fields below
 	short atomic.Bool // bodies run under the lock
@@ -33,20 +32,22 @@ type book struct {
 // lock is a ticket lock: its holder sees whether another worker waits.
 type lock struct{ next, now atomic.Uint32 }
 
-func (p *Pool) acquire(b *book) {
+func (p *Pool) acquire(worker int, b *book) {
 	p.point()
 	mine := b.lock.next.Add(1) - 1
 	p.saw(mine)
 	for i := 1; ; i++ {
 		p.stay(b, mine)
 		if p.load(&b.lock.now) == mine {
+			p.books[worker].holds = b
 			return
 		}
 		relax(i)
 	}
 }
 
-func (p *Pool) release(b *book) {
+func (p *Pool) release(worker int, b *book) {
+	p.books[worker].holds = nil
 	now := b.lock.now.Load() + 1 // only the holder changes it
 	p.store(&b.lock.now, now)
 	p.turn(b, now)
@@ -65,7 +66,7 @@ func relax(i int) {
 // work runs tasks of the book until none is worth a look.
 func (b *book) work(worker int) {
 	p := b.pool
-	p.acquire(b)
+	p.acquire(worker, b)
 	for !p.isOver() {
 		b.read()
 		l, some := b.look.from(b.at)
@@ -74,17 +75,17 @@ func (b *book) work(worker int) {
 		}
 		b.try(worker, l)
 		if p.wanted(b) {
-			p.release(b)
-			p.acquire(b)
+			p.release(worker, b)
+			p.acquire(worker, b)
 		}
 	}
-	p.release(b)
+	p.release(worker, b)
 }
 
 // one runs one task for the worker of another book.
 func (b *book) one(worker int) (ran bool) {
 	p := b.pool
-	p.acquire(b)
+	p.acquire(worker, b)
 	b.read()
 	for !ran {
 		l, some := b.look.from(b.at)
@@ -93,11 +94,11 @@ func (b *book) one(worker int) (ran bool) {
 		}
 		ran = b.try(worker, l)
 	}
-	if e := p.again(b.number); !b.look.empty() && !b.waits[e] {
-		b.waits[e] = true
+	if e := p.again(b.number); !b.look.empty() && !p.edges[e].waits {
+		p.edges[e].waits = true
 		b.post(e) // the owner may have seen nothing to do
 	}
-	p.release(b)
+	p.release(worker, b)
 	return ran
 }
 
@@ -128,8 +129,7 @@ func (b *book) try(worker int, l uint32) (ran bool) {
 		if ended && k >= p.Plan.Turns(int(task)) {
 			k = plan.Ended
 		}
-		p.publish(task, k)
-		b.rouse(task)
+		b.publish(task, k)
 		if ended && !b.ended[l] {
 			b.ended[l] = true
 			p.ends()
@@ -155,9 +155,9 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 		if !b.look.empty() {
 			p.callHelp()
 		}
-		p.release(b)
+		p.release(worker, b)
 		o = p.Run(worker, int(task), k)
-		p.acquire(b)
+		p.acquire(worker, b)
 	}
 	if began != 0 {
 		b.took(p.Now() - began)
@@ -178,29 +178,32 @@ func (b *book) took(ns int64) {
 }
 
 // hang has a task wait for a counter that has not published what round k needs.
-func (b *book) hang(l, c, k uint32) {
+func (b *book) hang(l uint32, n *need, k uint32) {
 	p := b.pool
-	b.next[l], b.first[c] = b.first[c], l+1
+	task, c, e := b.tasks[l], n.Counter(), &p.edges[n.edge]
+	if p.Waits != nil && !b.ended[l] {
+		p.Waits(int(task), c)
+	}
+	b.next[l], e.first = e.first, l+1
 	if p.Owner[c] == int32(b.number) {
-		return // whoever publishes it takes the lock afterwards, and looks at what hangs on it
+		return // whoever publishes it holds the lock, and looks at what hangs on it
 	}
-	e := p.edge(c, b.number)
-	if !b.waits[e] {
-		b.waits[e] = true
-		p.store(&p.edges[e].armed, 1)
+	if !e.waits {
+		e.waits = true
+		p.store(&e.armed, 1)
 	}
-	if short, ok := p.met(b.tasks[l], k); ok || short != c { // c has come meanwhile
-		b.first[c] = b.next[l]
+	if short, ok := p.met(task, k); ok || short != n { // the counter has come meanwhile
+		e.first = b.next[l]
 		b.look.set(l)
 	}
 }
 
-// rouse finds what hangs on a counter worth a look.
-func (b *book) rouse(c uint32) {
-	for l := b.first[c]; l != 0; l = b.next[l-1] {
+// rouse finds what hangs on an edge worth a look.
+func (b *book) rouse(e *edge) {
+	for l := e.first; l != 0; l = b.next[l-1] {
 		b.look.set(l - 1)
 	}
-	b.first[c] = 0
+	e.first = 0
 }
 
 // post puts an edge into the mail, and calls the worker if it sleeps.
@@ -244,11 +247,8 @@ func (b *book) read() {
 	p.saw(e)
 	for e != 0 {
 		edge := &p.edges[e-1]
-		b.waits[e-1] = false
-		e = edge.next
-		if edge.counter != again {
-			b.rouse(edge.counter)
-		}
+		e, edge.waits = edge.next, false
+		b.rouse(edge)
 	}
 }
 

@@ -81,7 +81,7 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 	}
 	t.inside, t.writes = make([]int, len(t.number)), make([]int, len(t.number))
 	t.plan = plan.New(g.system, tasks)
-	t.pool = New(Options{Plan: t.plan, Owner: g.owner, Books: g.books, Run: t.run})
+	t.pool = New(Options{Plan: t.plan, Owner: g.owner, Books: g.books, Run: t.run, Died: func(_ int, value any) { panic(value) }})
 	t.pool.probe = t
 	if g.inARow != 0 {
 		t.pool.inARow = g.inARow
@@ -241,7 +241,12 @@ func (t *table) state() uint64 {
 		mix(uint64(t.pool.counters[i].done.Load()))
 	}
 	for i := range t.pool.edges {
-		mix(uint64(t.pool.edges[i].armed.Load())<<32 | uint64(t.pool.edges[i].next))
+		e := &t.pool.edges[i]
+		mix(uint64(e.armed.Load())<<32 | uint64(e.next))
+		mix(uint64(e.first))
+		if e.waits {
+			mix(3)
+		}
 	}
 	for _, n := range t.ran {
 		mix(uint64(n))
@@ -259,17 +264,8 @@ func (t *table) state() uint64 {
 		mix(uint64(len(b.wake)))
 		mix(b.look[0][0])
 		mix(uint64(b.at))
-		for _, v := range b.first {
-			mix(uint64(v))
-		}
 		for i, v := range b.next {
 			mix(uint64(v)<<32 | uint64(b.round[i]))
-		}
-		for _, v := range b.waits {
-			if v {
-				mix(3)
-			}
-			mix(5)
 		}
 	}
 	return h

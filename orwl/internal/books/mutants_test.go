@@ -11,11 +11,11 @@ import (
 
 // telling are the mutants that every change tries: each side of the two handshakes, and what hangs.
 var telling = []string{
-	"pool.go Pool.publish: p.store(&p.counters[c].done, round): dropped",
-	"pool.go Pool.publish: p.books[e.book].post(i): dropped",
-	"book.go book.hang: p.store(&p.edges[e].armed, 1): dropped",
-	"book.go book.hang: ok || short != c: without the second",
-	"book.go book.read: b.waits[e-1] = false: dropped",
+	"pool.go book.publish: p.store(&p.counters[c].done, round): dropped",
+	"pool.go book.publish: p.books[e.book].post(i): dropped",
+	"book.go book.hang: p.store(&e.armed, 1): dropped",
+	"book.go book.hang: ok || short != n: without the second",
+	"book.go book.read: e, edge.waits = edge.next, false: dropped",
 	"book.go book.post: b.rise(): dropped",
 	"book.go book.sleep: p.store(&b.idle, 1): dropped",
 }

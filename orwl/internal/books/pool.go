@@ -1,7 +1,6 @@
 package books
 
 import (
-	"math"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/invariant"
@@ -20,10 +19,15 @@ const (
 // Options are the tasks of a pool. A task has one counter of the plan, and its number.
 type Options struct {
 	Plan  *plan.Plan
-	Owner []int32 // by counter: the worker in whose book it stands
+	Owner []int32 // by counter: the worker in whose book it stands; -1 for a task without rounds
 	Books int
 	// Run runs a round, counted from 1, on a worker.
 	Run func(worker, task int, round uint32) Outcome
+	// Died is called if Run panics with a value, or ends its goroutine: then the value is nil. The
+	// task has failed.
+	Died func(worker int, value any)
+	// Waits, if it is not nil, is told of a task whose round waits for the round of another one.
+	Waits func(task, other int)
 	// Now reads a clock in nanoseconds. Without it all bodies run without the lock.
 	Now func() int64
 	// Patience is how often a worker looks at its mail before it sleeps.
@@ -34,6 +38,8 @@ type Options struct {
 type Pool struct {
 	Options
 	counters []counter
+	needs    []need
+	first    []uint32 // by task: its first need; and the end of the last one
 	edges    []edge
 	begin    []uint32 // by counter: its first edge; and the end of the last one
 	books    []*book
@@ -50,88 +56,98 @@ type Pool struct {
 // the task.
 type counter struct{ done atomic.Uint32 }
 
-// edge is a counter that a book waits for and does not have.
+// need is a condition of a task.
+type need struct {
+	plan.Condition
+	edge uint32 // of its counter and the task's book
+}
+
+// edge is a counter that tasks of a book wait for. What is not atomic belongs to the holder of the book's
+// lock.
 type edge struct {
-	counter uint32
-	book    uint32
-	armed   atomic.Uint32 // 1: put the edge into the mail when the counter changes
-	next    uint32        // in the mail: the edge below, counted from 1
+	book  uint32
+	armed atomic.Uint32 // 1: put the edge into the mail when the counter changes
+	next  uint32        // in the mail: the edge below, counted from 1
+	first uint32        // the first task that hangs on it, counted from 1
+	waits bool          // it is armed, or in the mail
 }
 
 // New makes a pool, before any task has run.
 func New(o Options) *Pool {
 	p := &Pool{Options: o, inARow: inARow, counters: make([]counter, o.Plan.Counters())}
-	p.left.Store(int32(o.Plan.Counters()))
 	for i := range o.Books {
 		p.books = append(p.books, &book{pool: p, number: uint32(i), wake: make(chan struct{}, 1)})
 	}
 	for c := range p.counters {
-		b := p.books[o.Owner[c]]
-		b.tasks = append(b.tasks, uint32(c))
+		if o.Owner[c] >= 0 {
+			b := p.books[o.Owner[c]]
+			b.tasks = append(b.tasks, uint32(c))
+			p.left.Add(1)
+		}
 	}
 	for _, b := range p.books {
 		b.round, b.next = make([]uint32, len(b.tasks)), make([]uint32, len(b.tasks))
 		b.ended = make([]bool, len(b.tasks))
 		b.look = newBits(len(b.tasks))
-		b.first = make([]uint32, len(p.counters))
 		for l := range b.tasks {
 			b.round[l] = 1
 			b.look.set(uint32(l))
 		}
 	}
+	p.over.Store(p.left.Load() == 0)
 	p.findEdges()
 	return p
 }
 
-// findEdges finds the pairs of a counter and another book that waits for it.
+// findEdges finds the pairs of a counter and a book that waits for it.
 func (p *Pool) findEdges() {
-	last := make([]uint32, len(p.counters)) // the last book that was noted, counted from 1
-	p.begin = make([]uint32, len(p.counters)+1)
-	each := func(f func(c, book uint32)) {
+	n := len(p.counters)
+	p.first, p.begin = make([]uint32, n+1), make([]uint32, n+1)
+	for c := range p.counters {
+		p.first[c+1] = p.first[c] + uint32(len(p.Plan.When(c)))
+	}
+	p.needs = make([]need, p.first[n])
+	last := make([]uint32, n) // the last book that was seen, counted from 1
+	each := func(f func(c, book uint32), is func(need, c uint32)) {
 		clear(last)
 		for _, b := range p.books {
-			for _, u := range b.tasks {
-				for _, w := range p.Plan.When(int(u)) {
-					if c := uint32(w.Counter()); p.Owner[c] != int32(b.number) && last[c] != b.number+1 {
+			for _, task := range b.tasks {
+				for i, when := range p.Plan.When(int(task)) {
+					c := uint32(when.Counter())
+					if last[c] != b.number+1 {
 						last[c] = b.number + 1
 						f(c, b.number)
 					}
+					is(p.first[task]+uint32(i), c)
 				}
 			}
 		}
 	}
-	each(func(c, _ uint32) { p.begin[c+1]++ })
+	each(func(c, _ uint32) { p.begin[c+1]++ }, func(uint32, uint32) {})
 	for c := range p.counters {
 		p.begin[c+1] += p.begin[c]
 	}
-	p.edges = make([]edge, int(p.begin[len(p.counters)])+len(p.books))
+	p.edges = make([]edge, int(p.begin[n])+len(p.books))
 	next := append([]uint32(nil), p.begin...)
-	each(func(c, b uint32) {
-		e := &p.edges[next[c]]
-		e.counter, e.book = c, b
+	each(func(c, book uint32) {
+		p.edges[next[c]].book = book
 		next[c]++
+	}, func(i, c uint32) {
+		p.needs[i].edge = next[c] - 1
 	})
-	for i, b := range p.books {
-		b.waits = make([]bool, len(p.edges))
-		e := &p.edges[p.again(uint32(i))]
-		e.counter, e.book = again, uint32(i)
-	}
-}
-
-// again is the counter of an edge that only says that its book has something to look at. Each book
-// has one, behind all others.
-const again = math.MaxUint32
-
-func (p *Pool) again(book uint32) uint32 { return p.begin[len(p.counters)] + book }
-
-// edge is the edge of a counter and a book.
-func (p *Pool) edge(c, book uint32) uint32 {
-	for e := p.begin[c]; ; e++ {
-		if p.edges[e].book == book {
-			return e
+	for c := range p.counters {
+		for i, when := range p.Plan.When(c) {
+			p.needs[p.first[c]+uint32(i)].Condition = when
 		}
 	}
+	for i := range p.books {
+		p.edges[p.again(uint32(i))].book = uint32(i)
+	}
 }
+
+// again is the edge that says only that its book has something to look at. Each book has one, behind
+// all others.
+func (p *Pool) again(book uint32) uint32 { return p.begin[len(p.counters)] + book }
 
 // Stop has all workers return after the bodies that run now. Any goroutine may call it.
 func (p *Pool) Stop() {
@@ -144,19 +160,32 @@ func (p *Pool) Stop() {
 
 // Work runs tasks until none has a round left, or Stop was called.
 func (p *Pool) Work(worker int) {
-	own := p.books[worker]
-	for {
-		own.work(worker)
-		if p.isOver() {
+	for p.works(worker) {
+	}
+}
+
+// works is Work until a task dies. It reports whether the worker goes on.
+func (p *Pool) works(worker int) (on bool) {
+	over := false
+	defer func() {
+		if over {
 			return
 		}
-		if !p.help(worker) {
+		value := recover()
+		if b := p.books[worker].holds; b != nil {
+			p.release(worker, b)
+		}
+		p.Died(worker, value)
+		on = value != nil
+	}()
+	for own := p.books[worker]; !p.isOver(); {
+		own.work(worker)
+		if !p.isOver() && !p.help(worker) {
 			own.sleep()
 		}
-		if p.isOver() {
-			return
-		}
 	}
+	over = true
+	return false
 }
 
 // help runs a task of another book, if one is worth a look.
@@ -180,26 +209,30 @@ func (p *Pool) callHelp() {
 	}
 }
 
-// publish says that a task has done a round, and tells the books that wait for it. It does not look at
-// what hangs on it in the task's own book.
-func (p *Pool) publish(c, round uint32) {
+// publish says that a task has done a round, and tells the books that wait for it. The caller holds the
+// lock of the task's own book.
+func (b *book) publish(c, round uint32) {
+	p := b.pool
 	p.store(&p.counters[c].done, round)
 	for i := p.begin[c]; i < p.begin[c+1]; i++ {
-		if e := &p.edges[i]; p.load(&e.armed) != 0 {
+		switch e := &p.edges[i]; {
+		case e.book == b.number:
+			b.rouse(e)
+		case p.load(&e.armed) != 0:
 			p.store(&e.armed, 0)
 			p.books[e.book].post(i)
 		}
 	}
 }
 
-// met reports whether a task may run round k. If not, it is short of a counter.
-func (p *Pool) met(task, k uint32) (short uint32, ok bool) {
-	for _, w := range p.Plan.When(int(task)) {
-		if !w.Met(k, p.load(&p.counters[w.Counter()].done)) {
-			return uint32(w.Counter()), false
+// met reports whether a task may run round k. If not, it returns what the task is short of.
+func (p *Pool) met(task, k uint32) (short *need, ok bool) {
+	for i := p.first[task]; i < p.first[task+1]; i++ {
+		if n := &p.needs[i]; !n.Met(k, p.load(&p.counters[n.Counter()].done)) {
+			return n, false
 		}
 	}
-	return 0, true
+	return nil, true
 }
 
 // ends notes that a task has no round left.

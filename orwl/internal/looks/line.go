@@ -25,8 +25,12 @@ type Line struct {
 	Home     int
 	Whole    bool // the home is here
 	Alone    bool // the run has one node
+	Planned  bool // the run has the resource for itself, or waits for it
 	Now      resource.State
 	Requests []Request // in the order of the queue, after Look
+
+	grants bool   // the plan grants some
+	upTo   uint32 // the last ticket of these
 }
 
 // Look adds what only the resource knows to the requests of this node's tasks, and sorts them all.
@@ -47,7 +51,25 @@ func (l *Line) Look(r *resource.Resource) {
 		}
 		return int(int32(a.Ticket - b.Ticket))
 	})
+	if l.Planned && l.Now.Planned {
+		l.grant()
+	}
 }
+
+// grant finds what the plan of a run grants: what a queue would grant.
+func (l *Line) grant() {
+	for i := range l.Requests {
+		r := &l.Requests[i]
+		if i > 0 && !r.Held && (r.Mode == resource.Write || l.Requests[i-1].Mode == resource.Write) {
+			return
+		}
+		r.Granted, l.upTo = true, r.Ticket
+		l.grants = true
+	}
+}
+
+// Grants reports whether grant has granted the request with a ticket.
+func (l *Line) Grants(ticket uint32) bool { return l.grants && int32(ticket-l.upTo) <= 0 }
 
 // ahead names the holders of grants in the line.
 func (l *Line) ahead() (who []string) {

@@ -127,13 +127,14 @@ func newDraft(s liveness.System, tasks []Task) *draft {
 	for t, task := range s.Tasks {
 		d.first[t] = at
 		apart := tasks[t].Apart || len(task.Sequence) > 2 // two steps acquire all and release all
+		d.counters++                                      // a task without accesses has one, too
 		for i, a := range task.Accesses {
 			r, known := number[a.Resource]
 			if !known {
 				r = uint32(len(number))
 				number[a.Resource] = r
 			}
-			if i == 0 || apart {
+			if i > 0 && apart {
 				d.counters++
 			}
 			of[at], d.task[at], d.write[at] = r, uint32(t), a.Mode == resource.Write

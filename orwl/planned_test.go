@@ -1,0 +1,207 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// alternate declares two steps that write one resource in turn. body is the body of the first one.
+func alternate(rt *Runtime, rounds int, body func(task *Task, a *Access, round int) error) *resource.Resource {
+	r := rt.Resource("r", 8)
+	first, second := rt.Task("first"), rt.Task("second")
+	a := first.Write(r)
+	b := second.Write(r)
+	first.Each(rounds, func(round int) error { return body(first, a, round) })
+	second.Each(rounds, func(int) error { Write[uint64](b)[0]++; return nil })
+	return r
+}
+
+// A body of Each holds its accesses from its beginning to its end. It cannot release them, or acquire them
+// again, and the error changes nothing.
+func TestBodyOfEachHolds(t *testing.T) {
+	for name, do := range map[string]func(task *Task, a *Access) error{
+		"next":    func(_ *Task, a *Access) error { return a.Next() },
+		"release": func(_ *Task, a *Access) error { return a.Release() },
+		"pair":    func(_ *Task, a *Access) error { return a.Pair.Next() },
+		"acquire": func(task *Task, a *Access) error { return a.Acquire(task.Context()) },
+		"request": func(_ *Task, a *Access) error { return a.Request(a.Resource(), resource.Write) },
+		"cancel":  func(_ *Task, a *Access) error { return a.Cancel() },
+		"vector":  func(task *Task, _ *Access) error { return task.Accesses().Next() },
+	} {
+		rt := mustNew(t, Options{})
+		r := alternate(rt, 5, func(task *Task, a *Access, _ int) error {
+			var misuse *resource.PlaceError
+			if err := do(task, a); !errors.As(err, &misuse) {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			Write[uint64](a)[0]++
+			return nil
+		})
+		if err := rt.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if v, err := Values[uint64](t.Context(), r); err != nil || v[0] != 10 {
+			t.Errorf("%s: %v, %v", name, v, err)
+		}
+		checkIdle(t, rt)
+	}
+}
+
+// A run has its resources for itself. Whoever asks for one from outside gets it when the run has ended, with all
+// that it has written.
+func TestOutsideWaitsForTheEnd(t *testing.T) {
+	rt := mustNew(t, Options{})
+	began, got := make(chan struct{}), make(chan uint64)
+	r := alternate(rt, 1000, func(_ *Task, a *Access, round int) error {
+		if round == 0 {
+			close(began)
+		}
+		Write[uint64](a)[0]++
+		return nil
+	})
+	go func() {
+		<-began
+		v, err := Values[uint64](context.Background(), r)
+		if err != nil {
+			t.Error(err)
+		}
+		got <- v[0]
+	}()
+	if err := rt.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if v := <-got; v != 2000 {
+		t.Errorf("a reader from outside has seen %d, want 2000", v)
+	}
+}
+
+// A run waits for whoever has a resource before it.
+func TestRunWaitsForOutside(t *testing.T) {
+	rt := mustNew(t, Options{})
+	var outside handle.Handle
+	r := alternate(rt, 3, func(_ *Task, a *Access, _ int) error {
+		if v := Write[uint64](a)[0]; v < 100 {
+			return fmt.Errorf("it sees %d", v)
+		}
+		return nil
+	})
+	must := func(err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(outside.Request(r, resource.Write))
+	must(outside.Acquire(t.Context()))
+	over := make(chan error)
+	go func() { over <- rt.Run(context.Background()) }()
+	v, err := handle.Write[uint64](&outside)
+	must(err)
+	v[0] = 100
+	must(outside.Release())
+	must(<-over)
+}
+
+// A task of a run that asks for a resource of the run past its declaration gets an error, and does not
+// hang.
+func TestUndeclaredInABody(t *testing.T) {
+	for name, ask := range map[string]func(ctx context.Context, r *resource.Resource) error{
+		"values": func(ctx context.Context, r *resource.Resource) error {
+			_, err := Values[uint64](ctx, r)
+			return err
+		},
+		"fill": func(ctx context.Context, r *resource.Resource) error {
+			return Fill(ctx, r, func([]uint64) {})
+		},
+		"snapshot": func(_ context.Context, r *resource.Resource) error {
+			_, _, err := r.Snapshot(context.Background(), nil) // not the task's context
+			return err
+		},
+	} {
+		rt := mustNew(t, Options{})
+		other := rt.Resource("other", 8)
+		alternate(rt, 2, func(task *Task, _ *Access, _ int) error {
+			if err := ask(task.Context(), other); !errors.Is(err, resource.ErrRunHas) || !strings.Contains(err.Error(), "other") {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+			return nil
+		})
+		user := rt.Task("user")
+		user.Read(other)
+		user.Each(2, func(int) error { return nil })
+		if err := rt.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := ask(t.Context(), other); err != nil {
+			t.Errorf("%s, after the run: %v", name, err)
+		}
+	}
+}
+
+// A body that panics, or ends its goroutine, leaves nothing locked. Short bodies run under the lock of a book:
+// so the step is one of many that are short.
+func TestShortBodyDies(t *testing.T) {
+	for name, die := range map[string]func(){"panic": func() { panic(errPlanned) }, "exit": runtime.Goexit} {
+		for _, after := range []int{0, 100, 5000} {
+			rt := mustNew(t, Options{})
+			alternate(rt, -1, func(_ *Task, _ *Access, round int) error {
+				if round == after {
+					die()
+				}
+				return nil
+			})
+			err := rt.Run(t.Context())
+			if name == "panic" && !errors.Is(err, errPlanned) || name == "exit" && !errors.Is(err, ErrExit) {
+				t.Errorf("%s after %d rounds: %v", name, after, err)
+			}
+			checkIdle(t, rt)
+		}
+	}
+}
+
+// A resource that breaks ends the run.
+func TestPlannedBreaks(t *testing.T) {
+	rt := mustNew(t, Options{})
+	var r *resource.Resource
+	r = alternate(rt, -1, func(_ *Task, _ *Access, round int) error {
+		if round == 3 {
+			r.Break(errPlanned)
+		}
+		return nil
+	})
+	if err := rt.Run(t.Context()); !errors.Is(err, errPlanned) || !errors.Is(err, resource.ErrBroken) {
+		t.Error(err)
+	}
+}
+
+// A report of a run that goes by a plan shows who waits for whom, as a queue would.
+func TestInspectPlanned(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 8)
+	tell := make(chan State)
+	for i, mode := range []resource.Mode{resource.Write, resource.Read, resource.Read, resource.Write} {
+		task := rt.Task(fmt.Sprint("t", i))
+		task.access(r, mode)
+		task.Each(2, func(round int) error {
+			if i == 1 && round == 1 {
+				tell <- rt.Inspect()
+			}
+			return nil
+		})
+	}
+	over := make(chan error)
+	go func() { over <- rt.Run(context.Background()) }()
+	text := (<-tell).String()
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text, "t1, round 1, holds r, works\n") || !strings.Contains(text, "t3, round 1, waits to write r ──▶ t1") {
+		t.Errorf("the report:\n%s", text)
+	}
+}
