@@ -37,9 +37,9 @@ var (
 // The goals are 15 functions in 5 files for a local step, and 60 in 15 for a remote one. The
 // bars hold today, so that no step grows. A change that shortens a step lowers its bar.
 var stepBars = map[string]struct{ functions, files int }{
-	"local":          {21, 7},
+	"local":          {20, 7},
 	"remote":         {93, 22},
-	"remote, writes": {117, 28},
+	"remote, writes": {116, 27},
 }
 
 // module is the root of all import paths here.

@@ -54,7 +54,10 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 				continue
 			}
 		}
-		next, one := s&writeBit, unit(modeOf(s))
+		next, one := s&writeBit, uint64(oneReader)
+		if next != 0 {
+			one = oneWriter
+		}
 		p.commit(s)
 		if how == renews {
 			next |= r.request(one) | requestedBit

@@ -161,11 +161,7 @@ func (p *Place) tell(kind Kinds) {
 // waits tells that Acquire is going to wait. Acquire must not wait if that breaks the leaf
 // rule.
 func (p *Place) waits(ctx context.Context) error {
-	by := holderOf(ctx)
-	if err := by.mayWait(); err != nil {
-		return err
-	}
-	if err := by.mayWaitFor(p.r); err != nil {
+	if err := holderOf(ctx).mayWait(p.r); err != nil {
 		return err
 	}
 	p.tell(Waiting)

@@ -296,12 +296,18 @@ func (h *Holder) conflict(r *Resource, first bool) error {
 	return nil
 }
 
-// mayWait returns an error if the task must not wait for an ordered grant.
-func (h *Holder) mayWait() error {
-	if !h.Inside() {
+// mayWait returns an error if the task must not wait for an ordered grant of r: it is inside a relaxed
+// access, or its own run has r for itself.
+func (h *Holder) mayWait(r *Resource) error {
+	switch hold := r.run.Load(); {
+	case h == nil:
 		return nil
+	case h.Inside():
+		return fmt.Errorf("%w: %s is inside a relaxed access of %q: leave it first", ErrLeafRule, h.name, h.outer.Load().name)
+	case hold != nil && h.within(hold.run):
+		return fmt.Errorf("%w, and %s is a task of this run: declare the access", ErrRunHas, h.name)
 	}
-	return fmt.Errorf("%w: %s is inside a relaxed access of %q: leave it first", ErrLeafRule, h.name, h.outer.Load().name)
+	return nil
 }
 
 // unopened reports whether the next relaxed access has to wait for all earlier requests.

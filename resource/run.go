@@ -161,14 +161,6 @@ func (p *Place) InspectRun(r *Resource) PlaceState {
 	return l
 }
 
-// mayWaitFor returns an error if a task of a run waits for a resource that the same run has for itself.
-func (h *Holder) mayWaitFor(r *Resource) error {
-	if hold := r.run.Load(); h != nil && hold != nil && h.within(hold.run) {
-		return fmt.Errorf("%w, and %s is a task of this run: declare the access", ErrRunHas, h.name)
-	}
-	return nil
-}
-
 // within reports whether the task is one of a run. Its loop allocates.
 func (h *Holder) within(run any) bool {
 	for p := range h.places {
