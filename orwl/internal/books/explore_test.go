@@ -32,6 +32,7 @@ type game struct {
 	stops  bool  // a rank that is no worker stops the pool
 	last   []int // the round in which each task ends; nil: its last one
 	fails  int   // the task that fails in its first round, counted from 1
+	dies   bool  // it panics
 	inARow int
 }
 
@@ -81,7 +82,7 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 	}
 	t.inside, t.writes = make([]int, len(t.number)), make([]int, len(t.number))
 	t.plan = plan.New(g.system, tasks)
-	t.pool = New(Options{Plan: t.plan, Owner: g.owner, Books: g.books, Run: t.run, Died: func(_ int, value any) { panic(value) }})
+	t.pool = New(Options{Plan: t.plan, Owner: g.owner, Books: g.books, Run: t.run, Died: t.died, Waits: t.waits})
 	t.pool.probe = t
 	if g.inARow != 0 {
 		t.pool.inARow = g.inARow
@@ -172,6 +173,9 @@ func (t *table) run(_, task int, k uint32) Outcome {
 	}
 	if task+1 == t.fails {
 		t.failed = true
+		if t.dies {
+			panic(errDies)
+		}
 		t.pool.Stop()
 		return Fails
 	}
@@ -179,6 +183,31 @@ func (t *table) run(_, task int, k uint32) Outcome {
 		return Ends
 	}
 	return Goes
+}
+
+var errDies = errors.New("it dies")
+
+// died hears of a body that has panicked: as it should, or because a check has failed.
+func (t *table) died(_ int, value any) {
+	if value != errDies {
+		panic(value)
+	}
+	t.pool.Stop()
+}
+
+// waits checks that a task that waits does so for another one that it conflicts with.
+func (t *table) waits(task, other int) {
+	if t.ran[task] == t.end(task) {
+		panic(fmt.Sprintf("task %d waits after its last round", task))
+	}
+	for _, a := range t.system.Tasks[task].Accesses {
+		for _, b := range t.system.Tasks[other].Accesses {
+			if a.Resource == b.Resource && (a.Mode == resource.Write || b.Mode == resource.Write) {
+				return
+			}
+		}
+	}
+	panic(fmt.Sprintf("task %d waits for task %d, which shares nothing with it", task, other))
 }
 
 // end is the last round of a task.
@@ -335,6 +364,8 @@ func TestExhaust(t *testing.T) {
 		"early end":            starOf(3, 3, 0, 0, 0).with(func(g *game) { g.last = []int{3, 1, 3}; g.short = true }),
 		"early end, two":       starOf(3, 2, 0, 1, 0).with(func(g *game) { g.last = []int{2, 1, 2}; g.short = true }),
 		"failure":              chain(2, 2, false, 0, 1).with(func(g *game) { g.fails = 1 }),
+		"death":                chain(2, 2, false, 0, 1).with(func(g *game) { g.fails, g.dies = 1, true }),
+		"death, short":         chain(2, 2, false, 0, 1).with(func(g *game) { g.fails, g.dies, g.short = 2, true, true }),
 		"writer of three, two": chain(3, 1, true, 0, 1, 1).with(func(g *game) { g.short = true }),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -377,7 +408,7 @@ func draw(seed uint64) (g game) {
 				g.last = append(g.last, 1+rng.IntN(n))
 			}
 		case 1:
-			g.fails = 1 + rng.IntN(len(g.rounds))
+			g.fails, g.dies = 1+rng.IntN(len(g.rounds)), rng.IntN(2) == 0
 			for _, task := range g.system.Tasks { // seesFailure knows the order of tasks only
 				for a := range task.Accesses {
 					task.Accesses[a].Priority = 0
