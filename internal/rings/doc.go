@@ -32,6 +32,16 @@
 // result from Go's cache. A test that needs the scheduler, a clock, a socket or another process
 // does not call Computes.
 //
+// # A sample for the race detector
+//
+// Tests take five times as long with the race detector. Gate race of a change plays a sample:
+//
+//	rings.Costly(t)                                  // leaves a test out
+//	for range rings.Sampling(100, 10) {              // plays fewer cases of one kind
+//	func init() { rings.FewChecks() }                // plays fewer cases of rapid
+//
+// The nightly plays all of them with the race detector, and gate test plays all without.
+//
 // # Tests of silence
 //
 // A few tests need real silence: a process that is stopped for longer than its lease is lost. They

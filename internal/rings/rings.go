@@ -21,6 +21,7 @@ const (
 	Share    = "ORWL_SHARE"  // K/N: the share of all seeds that a change plays
 	Repeats  = "ORWL_REPEAT" // any text: this run repeats another one, under another schedule
 	Alone    = "ORWL_ALONE"  // any text: nothing else runs on this machine
+	Sample   = "ORWL_SAMPLE" // any text: this run has the race detector, and takes a sample
 )
 
 var names = [...]string{"", "change", "night"}

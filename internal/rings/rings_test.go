@@ -25,6 +25,30 @@ func TestComputes(t *testing.T) {
 	}
 }
 
+// A costly test is skipped in a run that takes a sample, and in no other.
+func TestCostly(t *testing.T) {
+	for value, want := range map[string]bool{"": false, "1": true} {
+		t.Setenv(Sample, value)
+		if got := skipped(t, Costly); got != want {
+			t.Errorf("with %s=%q a costly test is skipped: %t, want %t", Sample, value, got, want)
+		}
+	}
+}
+
+// A run that takes a sample plays fewer cases of rapid.
+func TestFewChecks(t *testing.T) {
+	for value, want := range map[string]string{"": "100", "1": "20"} {
+		t.Setenv(Sample, value)
+		set := ringFlags(t, func() {
+			flag.Int("rapid.checks", 100, "")
+			FewChecks()
+		})
+		if got := set.Lookup("rapid.checks").Value.String(); got != want {
+			t.Errorf("with %s=%q rapid plays %s cases, want %s", Sample, value, got, want)
+		}
+	}
+}
+
 // A test of silence runs where the variable says that it is alone.
 func TestSilence(t *testing.T) {
 	for value, want := range map[string]bool{"": true, "1": false} {
