@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
@@ -48,6 +49,7 @@ func simulate(t *testing.T, c lockstest.Case, s lockstest.Subject) error {
 // TestRejectsBroken breaks locks in every way that Broken lists. The cases named there
 // must reject them, and accept the locks without the defect.
 func TestRejectsBroken(t *testing.T) {
+	rings.Computes(t)
 	for _, s := range lockstest.Broken() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
@@ -97,6 +99,7 @@ func TestEveryCaseRejects(t *testing.T) {
 
 // TestContestRejectsBroken plays contests with the defects that a contest can see.
 func TestContestRejectsBroken(t *testing.T) {
+	rings.Computes(t)
 	for name, want := range map[string]string{
 		"no-lock":             "order broken",
 		"readers-unlocked":    "exclusion broken",

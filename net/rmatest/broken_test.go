@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
@@ -20,6 +21,7 @@ const enough = 30
 // TestRejectsBroken breaks a fabric by every specimen. The cases that the specimen
 // names must fail.
 func TestRejectsBroken(t *testing.T) {
+	rings.Computes(t)
 	for _, s := range rmatest.Broken() {
 		t.Run(s.Name, func(t *testing.T) {
 			for _, name := range s.RejectedBy {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/sim"
@@ -38,6 +39,7 @@ func unchanged(f rma.Fabric) rma.Fabric { return f }
 // TestSimulated plays the suite in the simulator. It proves that the cases obey the
 // contract and flush everything that they rely on.
 func TestSimulated(t *testing.T) {
+	rings.Computes(t)
 	for _, c := range rmatest.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			err := simulate(c, 10, unchanged)

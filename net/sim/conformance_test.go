@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/sim"
@@ -30,6 +31,7 @@ func conform(c rmatest.Case, faults sim.Faults) sim.System {
 // The simulator keeps the contract of windows: under many schedules, with every
 // allowed delay, and in virtual time.
 func TestConformance(t *testing.T) {
+	rings.Computes(t)
 	for _, c := range rmatest.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()

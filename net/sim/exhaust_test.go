@@ -132,6 +132,7 @@ func FuzzSchedule(f *testing.F) {
 // the order of pushing. It does so with few events and with many, pushed in order or
 // not.
 func TestAgenda(t *testing.T) {
+	rings.Computes(t)
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		var a agenda

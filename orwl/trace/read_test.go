@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 func example(t testing.TB) string {
@@ -18,6 +20,7 @@ func example(t testing.TB) string {
 
 // What is wrong with a file is one line, and matches what to do.
 func TestReadWrongFiles(t *testing.T) {
+	rings.Computes(t)
 	good := example(t)
 	with := func(old, new string) string {
 		if !strings.Contains(good, old) {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 )
@@ -20,6 +21,7 @@ func machine(t *testing.T, name string) model.Model {
 // Large blocks hide the network, as the paper says: an iteration takes as long as the sweeps of a core, on one node and on
 // many. Small ones do not, and a slower network hides less.
 func TestCluster(t *testing.T) {
+	rings.Computes(t)
 	for _, c := range []struct {
 		machine     string
 		nodes, side int

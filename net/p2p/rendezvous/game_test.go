@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // talk is a stream between two candidates of a game: what is under way in each direction.
@@ -221,6 +223,7 @@ func (g *game) seats(nodes int) error {
 
 // TestGames plays candidates, one or two too many, without faults: one run comes of it.
 func TestGames(t *testing.T) {
+	rings.Computes(t)
 	saw := make(map[string]int)
 	for seed := range uint64(3000) {
 		nodes := 1 + int(seed%5)
@@ -241,6 +244,7 @@ func TestGames(t *testing.T) {
 
 // TestGamesWithFaults breaks streams until no more break: the candidates still meet.
 func TestGamesWithFaults(t *testing.T) {
+	rings.Computes(t)
 	for seed := range uint64(3000) {
 		nodes := 2 + int(seed%4)
 		g := newGame(seed, nodes, nodes, 1+int(seed%6))
