@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/mem"
@@ -248,7 +249,7 @@ func bouts(spec locks.Spec, way int, operations bool) (list []bout, dogs []watch
 	for ranks := 2; ranks <= 4; ranks++ {
 		b := bout{Lock: spec.Name, Ranks: ranks, Operations: operations, Variant: (ranks + way) % variants, Writes: 4}
 		if *stress == 0 {
-			b.Rounds = fewRounds
+			b.Rounds = rings.Sampling(fewRounds, fewRounds/4)
 		}
 		add(b, watchdog{least: *stress / 3})
 	}

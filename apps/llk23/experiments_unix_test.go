@@ -10,10 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // TestExperiments makes a share of all four: at least the first run of each.
 func TestExperiments(t *testing.T) {
+	rings.Costly(t)
 	t.Setenv(envProgram, "1")
 	folder := filepath.Join(t.TempDir(), "results")
 	code, stdout, stderr := program(t, "experiments", "-time", "5s", "-scale", "0.01", "-to", folder)

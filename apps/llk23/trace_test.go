@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
@@ -47,7 +48,7 @@ func traced(t *testing.T, count int, p problem, grid size, form form, most int) 
 func TestTraceAddsUp(t *testing.T) {
 	for _, count := range []int{1, 2} {
 		for _, form := range []form{fused, nine} {
-			for _, most := range []int{mostSlices, 200, 1} {
+			for _, most := range rings.Sampling([]int{mostSlices, 200, 1}, []int{200}) {
 				p := problem{rows: 3 * 33, cols: 2 * 70, iters: 30, kernel: listing(), values: noise}
 				f, tr := traced(t, count, p, size{3, 2}, form, most)
 				stages := make(map[string]bool)

@@ -136,6 +136,9 @@ func TestMeasuringCommandLines(t *testing.T) {
 func goodLines(t *testing.T, lines []goodLine) {
 	t.Helper()
 	for _, c := range lines {
+		if rings.Sampled() && (strings.HasPrefix(c.args, "sim ") || strings.HasPrefix(c.args, "predict ")) {
+			continue // one goroutine computes it
+		}
 		code, out, complaints := try(t, strings.Fields(c.args)...)
 		if code != c.code {
 			t.Errorf("orwl %s: exit code %d, want %d\n%s%s", c.args, code, c.code, out, complaints)

@@ -26,6 +26,7 @@ import (
 const quick = "tune -lock d-mcs,rma-mcs,rma-rw -default d-mcs -window sim -machine piz-daint -ranks 8 -nodes 2 -search 300us -budget 12 -repeats 6 "
 
 func TestTune(t *testing.T) {
+	rings.Costly(t)
 	code, out, complaints := try(t, strings.Fields(quick+"-json")...)
 	var rows []tuned
 	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != command.Done {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // synthetic is a system in which a task costs a fixed time beside its kernel.
@@ -24,6 +26,7 @@ func (s synthetic) Run(_ context.Context, graphs []*Schedule) (Result, error) {
 
 // TestMETG finds the granularity at which a task computes for as long as it costs.
 func TestMETG(t *testing.T) {
+	rings.Costly(t)
 	for _, c := range []struct {
 		system    synthetic
 		threshold float64

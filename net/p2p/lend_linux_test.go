@@ -130,7 +130,7 @@ func TestLoans(t *testing.T) {
 func TestLoansOfBrokenStreams(t *testing.T) {
 	t.Parallel()
 	const parcels = 50
-	rounds := rings.Of[uint64](10, 40, 40)
+	rounds := rings.Sampling(rings.Of[uint64](10, 40, 40), 4)
 	counts := new(Counts)
 	nodes := neighbours(t, 2, func(o *Options) { o.Counts = counts })
 	arrived := make(chan struct{}, 2*parcels)

@@ -8,8 +8,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl"
 )
+
+func init() { rings.FewChecks() }
 
 // trial is a grid with fields of several types, and a kernel that mixes all that it may read
 // into a number that depends on the order. So one wrong cell changes the result.

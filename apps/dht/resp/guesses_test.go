@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // Of a thousand guesses in no time, a few are looked at, and the log has a few lines. The right
@@ -59,6 +61,7 @@ func guess(t *testing.T, w *world, password string) string {
 
 // The guessers that are remembered are not more than fit.
 func TestMostGuessers(t *testing.T) {
+	rings.Costly(t)
 	var g guesses
 	for i := range 3 * mostGuessers {
 		g.was(fmt.Sprint(i), 0)

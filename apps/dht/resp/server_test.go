@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/apps/dht/table"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 func TestOptions(t *testing.T) {
@@ -252,6 +253,7 @@ func TestStoreErrors(t *testing.T) {
 
 // TestBatches counts how often the store is asked.
 func TestBatches(t *testing.T) {
+	rings.Costly(t)
 	f := newFake()
 	s, err := New(Options{Store: f, Now: f.now.Load})
 	if err != nil {

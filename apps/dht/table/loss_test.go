@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -335,7 +336,7 @@ func TestSmallLastAnswer(t *testing.T) {
 	for i := range ops {
 		ops[i].Kind = Get
 	}
-	for range 20 {
+	for range rings.Sampling(20, 4) {
 		table.Do(background, ops, results)
 		for i, r := range results {
 			if r.Err != nil || string(r.Value) != string(ops[i].Value) {

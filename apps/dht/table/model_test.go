@@ -12,8 +12,11 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl"
 )
+
+func init() { rings.FewChecks() }
 
 // model is what a table of byte strings is, said simply.
 type model struct {

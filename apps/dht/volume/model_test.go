@@ -9,7 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/orwl/go-orwl/apps/dht/volume"
+	"github.com/orwl/go-orwl/internal/rings"
 )
+
+func init() { rings.FewChecks() }
 
 // TestModel plays random operations by random ranks of a volume beside a Go map:
 // every discipline, with words reached directly and by operations, in many
