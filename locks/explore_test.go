@@ -30,7 +30,7 @@ var (
 	crashStates = rings.Size("locks.crashstates", 60, 0, 0, "TestCrashAnywhere: states of each search; all of them, if 0")
 	quitStates  = rings.Size("locks.quitstates", 60, 400, 20_000, "searches in which ranks give up or try: states of each; all of them, if 0")
 	simulators  = rings.Size("locks.simulators", 1, 3, 3, "TestConformanceBySchedules: how many of the simulated backends; one: TestVariantsBySchedules does not play")
-	schedules   = rings.Size("locks.schedules", 1, 4, 64, "TestConformanceBySchedules: schedules of each case on a simulated backend")
+	schedules   = rings.Size("locks.schedules", 1, 2, 64, "TestConformanceBySchedules: schedules of each case on a simulated backend")
 
 	plays = flag.String("locks.play", "", `TestPlay: what to play, "LOCK/TOPOLOGY/ACQUISITIONS/CRASHES/WAY"`)
 
@@ -260,12 +260,14 @@ func TestSeeds(t *testing.T) {
 }
 
 // TestLarge plays a few rounds of every lock on machines of one to four levels. In CI it plays at
-// least four games of each size, up to 256 ranks, by operations and directly.
+// least four games on each machine, up to 256 ranks: half of them by operations and half of them directly.
 func TestLarge(t *testing.T) {
 	rings.Computes(t)
-	least := rings.Of(1, 4, 4)
 	for _, spec := range locks.All() {
-		for _, way := range waysOf(spec) {
+		ways := waysOf(spec)
+		each := rings.Of(1, len(ways), 1) // a way plays one of so many games
+		least := rings.Of(1, 4/each, 4)
+		for _, way := range ways {
 			t.Run(fmt.Sprint(spec.Name, "/", way), func(t *testing.T) {
 				t.Parallel()
 				for _, text := range machinesOf256 {
@@ -279,7 +281,7 @@ func TestLarge(t *testing.T) {
 					case 256:
 						g.acquisitions = 2
 					}
-					r := g.seeds(large.All())
+					r := g.seeds(large.Part(1, each))
 					if r.Failure != nil {
 						t.Fatalf("%s: %v", g, r.Failure)
 					}
