@@ -146,7 +146,7 @@ func (b *book) try(worker int, l uint32) (ran bool) {
 func (b *book) run(worker int, task, k uint32) (o Outcome) {
 	p := b.pool
 	began := int64(0)
-	if b.steps++; p.Now != nil && b.steps%sampled == 0 {
+	if b.steps++; p.Now != nil && b.steps%sampled == 1 {
 		began = p.Now()
 	}
 	if b.short.Load() {
@@ -160,21 +160,27 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 		p.acquire(worker, b)
 	}
 	if began != 0 {
-		b.took(p.Now() - began)
+		b.took(task, p.Now()-began)
 	}
 	return o
 }
 
 const (
-	sampled = 64   // of so many bodies one is timed
+	sampled = 61   // of so many bodies one is timed: a prime, since the tasks of a book take turns
 	brief   = 1000 // nanoseconds of a short body
+	weight  = 8    // of what was seen before, in the mean time of a body
 )
 
 // took notes how long a body has taken.
-func (b *book) took(ns int64) {
+func (b *book) took(task uint32, ns int64) {
 	if short := ns < brief; short != b.short.Load() {
 		b.short.Store(short)
 	}
+	mean := &b.pool.times[task]
+	if before := mean.Load(); before > 0 {
+		ns = before + (ns-before)/weight
+	}
+	mean.Store(max(ns, 1))
 }
 
 // hang has a task wait for a counter that has not published what round k needs.

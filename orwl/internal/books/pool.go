@@ -44,6 +44,8 @@ type Pool struct {
 	begin    []uint32 // by counter: its first edge; and the end of the last one
 	books    []*book
 
+	times []atomic.Int64 // by task: the mean time of its body in nanoseconds, of those that were timed
+
 	inARow int
 
 	left atomic.Int32 // tasks with rounds left
@@ -74,7 +76,7 @@ type edge struct {
 
 // New makes a pool, before any task has run.
 func New(o Options) *Pool {
-	p := &Pool{Options: o, inARow: inARow, counters: make([]counter, o.Plan.Counters())}
+	p := &Pool{Options: o, inARow: inARow, counters: make([]counter, o.Plan.Counters()), times: make([]atomic.Int64, o.Plan.Counters())}
 	for i := range o.Books {
 		p.books = append(p.books, &book{pool: p, number: uint32(i), wake: make(chan struct{}, 1)})
 	}
@@ -148,6 +150,16 @@ func (p *Pool) findEdges() {
 // again is the edge that says only that its book has something to look at. Each book has one, behind
 // all others.
 func (p *Pool) again(book uint32) uint32 { return p.begin[len(p.counters)] + book }
+
+// Times are the mean times of the tasks' bodies in nanoseconds, 0 where none was timed. Any goroutine may
+// ask.
+func (p *Pool) Times() []int64 {
+	all := make([]int64, len(p.times))
+	for i := range all {
+		all[i] = p.times[i].Load()
+	}
+	return all
+}
 
 // Stop has all workers return after the bodies that run now. Any goroutine may call it.
 func (p *Pool) Stop() {
