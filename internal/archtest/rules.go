@@ -85,6 +85,7 @@ var layers = []layer{
 	{path: "orwl/internal/linked", imports: "net/node"},
 	{path: "orwl/internal/message", pure: true},
 	{path: "orwl/internal/plan", pure: true, imports: "orwl/liveness resource"},
+	{path: "orwl/speed", pure: true, imports: "orwl/internal/plan orwl/liveness"},
 	{path: "orwl/internal/books", imports: "orwl/internal/plan"}, // its tests play in net/sim
 	{path: "orwl/internal/spread", pure: true, imports: "orwl/placement net/topology"},
 	{path: "orwl/inspect", pure: true, imports: "orwl/internal/spread orwl/placement"},
