@@ -53,6 +53,12 @@ func (rt *Runtime) state(l *looks.Look) State {
 	s := l.State()
 	s.Stalls, s.Stalled = rt.stalls.Load(), rt.still.Load()
 	s.Nodes = rt.o.Nodes.states()
+	rt.mu.Lock()
+	r := rt.run
+	rt.mu.Unlock()
+	if r != nil && r.planned != nil && s.Running {
+		s.Pace = r.planned.pace()
+	}
 	return s
 }
 

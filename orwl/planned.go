@@ -4,10 +4,12 @@ import (
 	"context"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/internal/books"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
 	"github.com/orwl/go-orwl/orwl/liveness"
@@ -31,7 +33,8 @@ type planned struct {
 	pool    *books.Pool
 	steps   []*step // by task
 	workers []seat
-	faults  bool // a step may use a view too late
+	faults  bool         // a step may use a view too late
+	began   atomic.Int64 // when the workers began, in nanoseconds; 0 before
 }
 
 // seat is what a worker has of its own.
@@ -85,6 +88,23 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 			return err
 		}
 	}
+	p.workers = make([]seat, rt.seats.workers)
+	owner := make([]int32, len(p.steps))
+	for i, s := range p.steps {
+		owner[i] = int32(s.seat)
+		if s.rounds == 0 {
+			owner[i] = -1
+		}
+	}
+	began := time.Now()
+	o := books.Options{
+		Plan: p.plan, Owner: owner, Books: len(p.workers), Patience: patience,
+		Run: p.round, Died: p.died, Now: func() int64 { return int64(time.Since(began)) },
+	}
+	if len(rt.o.Observers) > 0 {
+		o.Waits = p.waits
+	}
+	p.pool = books.New(o)
 	r.planned = p
 	return nil
 }
@@ -123,28 +143,11 @@ func (rt *Runtime) runPlan(r *run, all []*step) {
 			return
 		}
 	}
-	n := r.seats.workers
-	p.workers = make([]seat, n)
-	owner := make([]int32, len(p.steps))
-	for i, s := range p.steps {
-		owner[i] = int32(s.seat)
-		if s.rounds == 0 {
-			owner[i] = -1
-		}
-	}
-	began := time.Now()
-	o := books.Options{
-		Plan: p.plan, Owner: owner, Books: n, Patience: patience,
-		Run: p.round, Died: p.died, Now: func() int64 { return int64(time.Since(began)) },
-	}
-	if len(rt.o.Observers) > 0 {
-		o.Waits = p.waits
-	}
-	p.pool = books.New(o)
+	p.began.Store(time.Now().UnixNano())
 	stop := context.AfterFunc(r.ctx, p.pool.Stop)
 	defer stop()
 	var work sync.WaitGroup
-	for w := range n {
+	for w := range p.workers {
 		work.Go(func() { rt.work(p, w) })
 	}
 	work.Wait()
@@ -229,4 +232,38 @@ func (p *planned) waits(task, other int) {
 			}
 		}
 	}
+}
+
+// mostPaced is how many tasks a program has at most whose pace is told: to find the slowest circle takes
+// some milliseconds for 10,000.
+const mostPaced = 100_000
+
+// pace is how fast the program goes and could go, nil if that is not known.
+func (p *planned) pace() *inspect.Pace {
+	began := p.began.Load()
+	if began == 0 || len(p.steps) > mostPaced {
+		return nil
+	}
+	times, work := p.pool.Times(), time.Duration(0)
+	for _, t := range times {
+		work += time.Duration(t)
+	}
+	bound, circle := p.plan.Period(times)
+	if work == 0 || len(circle) == 0 {
+		return nil
+	}
+	rounds := p.steps[circle[0]].task.Round()
+	if rounds == 0 {
+		return nil
+	}
+	a := &inspect.Pace{
+		Round:   Seconds{Duration: time.Since(time.Unix(0, began)) / time.Duration(rounds)},
+		Bound:   Seconds{Duration: time.Duration(bound.Period())},
+		Work:    Seconds{Duration: work / time.Duration(len(p.workers))},
+		Workers: len(p.workers),
+	}
+	for _, t := range circle {
+		a.Circle = append(a.Circle, p.steps[t].task.name)
+	}
+	return a
 }

@@ -205,3 +205,32 @@ func TestInspectPlanned(t *testing.T) {
 		t.Errorf("the report:\n%s", text)
 	}
 }
+
+// A report tells how long a round takes, and which circle of tasks sets the pace. Two tasks that write one
+// resource in turn are such a circle.
+func TestPace(t *testing.T) {
+	rt := mustNew(t, Options{})
+	var s State
+	alternate(rt, 1000, func(_ *Task, _ *Access, round int) error {
+		if round == 500 {
+			s = rt.Inspect()
+		}
+		return nil
+	})
+	if s := rt.Inspect(); s.Pace != nil {
+		t.Errorf("before the run: %v", s.Pace)
+	}
+	if err := rt.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	p := s.Pace
+	if p == nil || len(p.Circle) != 2 || p.Round.Duration <= 0 || p.Bound.Duration <= 0 || p.Work.Duration <= 0 || p.Workers < 1 {
+		t.Fatalf("%+v", p)
+	}
+	if text := s.String(); !strings.Contains(text, "a round takes ") || !strings.Contains(text, " ──▶ ") || !strings.HasSuffix(text, " workers\n") && !strings.HasSuffix(text, " 1 worker\n") {
+		t.Errorf("the report:\n%s", text)
+	}
+	if s := rt.Inspect(); s.Pace != nil {
+		t.Errorf("after the run: %v", s.Pace)
+	}
+}

@@ -21,6 +21,21 @@ type State struct {
 	Resources []ResourceState `json:"resources"` // that this node's tasks access or that are kept here, by name
 	// WaitsFor is the wait-for graph, in the order of the tasks that wait.
 	WaitsFor []WaitEdge `json:"waits_for"`
+	// Pace is how fast the program goes, and could go, as far as bodies were timed. It is nil if the program
+	// stands in queues.
+	Pace *Pace `json:"pace,omitempty"`
+}
+
+// Pace is the time of a round, beside the least time that it can have.
+type Pace struct {
+	Round Seconds `json:"round_seconds"` // so far, on average
+	// Bound is what the circle of tasks allows that wait for each other longest. A task may stand alone: its
+	// rounds follow each other. No number of workers is faster.
+	Bound  Seconds  `json:"bound_seconds"`
+	Circle []string `json:"circle"` // each waits for the one before it
+	// Work is the time of all bodies in a round, divided by the workers.
+	Work    Seconds `json:"work_seconds"`
+	Workers int     `json:"workers"`
 }
 
 // Seconds is a duration that JSON shows in seconds.

@@ -35,7 +35,35 @@ func (s State) String() string {
 			b.WriteString(r.relaxed() + "\n")
 		}
 	}
+	if s.Pace != nil {
+		b.WriteString(s.Pace.String() + "\n")
+	}
 	return b.String()
+}
+
+// String is one line.
+func (p *Pace) String() string {
+	circle := p.Circle
+	more := ""
+	if len(circle) > manyLines {
+		more = fmt.Sprintf(" and %d more", len(circle)-manyLines)
+		circle = circle[:manyLines]
+	}
+	workers := "1 worker"
+	if p.Workers != 1 {
+		workers = fmt.Sprint(p.Workers, " workers")
+	}
+	return fmt.Sprintf("a round takes %v, at least %v by %s%s, and at least %v by %s",
+		brief(p.Round), brief(p.Bound), strings.Join(circle, " ──▶ "), more, brief(p.Work), workers)
+}
+
+// brief is a time to three digits.
+func brief(s Seconds) time.Duration {
+	unit := time.Duration(1)
+	for s.Duration/unit >= 1000 {
+		unit *= 10
+	}
+	return s.Round(unit)
 }
 
 // relaxed is the line of a resource where accesses wait for the other kind.
