@@ -37,8 +37,8 @@
 // Tests take five times as long with the race detector. Gate race of a change plays a sample:
 //
 //	rings.Costly(t)                                  // leaves a test out
-//	for range rings.Sampling(100, 10) {              // plays fewer cases of one kind
-//	func init() { rings.FewChecks() }                // plays fewer cases of rapid
+//	rounds := rings.Sampling(100, 10)                // plays fewer cases of one kind
+//	rings.FewChecks()                                // plays fewer cases of rapid: in a func init
 //
 // The nightly plays all of them with the race detector, and gate test plays all without.
 //
