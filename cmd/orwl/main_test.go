@@ -120,7 +120,7 @@ func TestGoodCommandLines(t *testing.T) {
 			"checked in ", "s\nperiod at least 12.5µs: filter (8.5µs), then draw (4µs) wait for each other in a circle of 1 round\n" +
 				"period at least 13.5µs with 1 worker: all tasks together take 13.5µs\n"}},
 		{"vet -speed testdata/table.txt", command.Done, []string{
-			"period at least 2.5µs: t0 (1µs), then t4 (1µs), then t3 (1µs), then t2 (1µs), then t1 (1µs) wait for each other in a circle of 2 rounds, 5µs in all\n"}},
+			"period at least 2.5µs: t2 (1µs), then t1 (1µs), then t0 (1µs), then t4 (1µs), then t3 (1µs) wait for each other in a circle of 2 rounds, 5µs in all\n"}},
 		{"vet -speed testdata/jacobi.txt", command.Done, []string{"period at least 1µs: cell1 (1µs) alone sets the pace\nperiod at least "}},
 		{"vet -speed -workers 2 -times testdata/times.txt -json testdata/pipeline.txt", command.Done, []string{
 			`"speed": {`, `"period": 0.0000125`, `"rounds": 1`, `"task": "draw",` + "\n        \"time\": 0.000004", `"workers_period": 0.00000675`, `"work": 0.0000135`}},

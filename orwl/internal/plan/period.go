@@ -110,7 +110,6 @@ type circuits struct {
 	policy []Condition // by node: the condition that is met last, or free
 	path   []Ratio     // by node: the time and the rounds of its path of policies
 	seen   []uint32    // by node: the walk of this settle that has come by
-	walk   []uint32    // the nodes of a walk
 	best   Ratio
 	// circle is the nodes of the best one, each with the lag of what it waits for. Each node waits for
 	// the next one.
@@ -178,12 +177,12 @@ func (g *circuits) sort() {
 	at := slices.Clone(g.begin) // by node: its next condition
 	open, sorted := make([]bool, len(g.task)), make([]bool, len(g.task))
 	for root := range g.task {
-		g.walk = append(g.walk[:0], uint32(root))
-		for len(g.walk) > 0 {
-			u := g.walk[len(g.walk)-1]
+		walk := []uint32{uint32(root)}
+		for len(walk) > 0 {
+			u := walk[len(walk)-1]
 			switch {
 			case sorted[u]:
-				g.walk = g.walk[:len(g.walk)-1]
+				walk = walk[:len(walk)-1]
 			case at[u] == g.begin[u+1]:
 				sorted[u], g.order = true, append(g.order, u)
 			default:
@@ -194,7 +193,7 @@ func (g *circuits) sort() {
 					if open[v] {
 						panic(fmt.Sprintf("plan: task %d waits for itself in one round: the system is not alive", g.task[v]))
 					}
-					g.walk = append(g.walk, uint32(v))
+					walk = append(walk, uint32(v))
 				}
 			}
 		}
@@ -222,19 +221,19 @@ func (r Ratio) and(time int64, rounds uint32) Ratio {
 // have an end, and finds what they are worth.
 func (g *circuits) settle() {
 	clear(g.seen)
-	for root := range g.task {
-		this, u := uint32(root)+1, uint32(root)
-		g.walk = g.walk[:0]
+	nodes := make([]uint32, len(g.task))
+	for root := range nodes {
+		this, u, walk := uint32(root)+1, uint32(root), nodes[:0]
 		for g.seen[u] == 0 && g.policy[u] != free {
 			g.seen[u] = this
-			g.walk = append(g.walk, u)
+			walk = append(walk, u)
 			u = uint32(g.policy[u].Counter())
 		}
 		if g.seen[u] == this {
 			g.close(u)
 			g.policy[u], g.path[u] = free, Ratio{}
 		}
-		for _, u := range slices.Backward(g.walk) {
+		for _, u := range slices.Backward(walk) {
 			if c := g.policy[u]; c != free {
 				g.path[u] = g.path[c.Counter()].and(g.time[u], c.Lag())
 			}
@@ -257,21 +256,19 @@ func (g *circuits) close(node uint32) {
 	}
 }
 
-// tasks are the tasks of the best circle. The first one waits for a round before.
+// tasks are the tasks of the best circle. The first one waits for a round before. A task with several
+// counters has several nodes in a row.
 func (g *circuits) tasks() (tasks []int) {
 	slices.Reverse(g.circle)
-	first := -1
-	for i, c := range g.circle {
-		if c.Lag() == 1 && (first < 0 || g.task[c.Counter()] < g.task[g.circle[first].Counter()]) {
-			first = i
+	first := slices.IndexFunc(g.circle, func(c Condition) bool { return c.Lag() == 1 })
+	circle := slices.Concat(g.circle[first:], g.circle[:first])
+	before := g.task[circle[len(circle)-1].Counter()]
+	for _, c := range circle {
+		t := g.task[c.Counter()]
+		if t != before {
+			tasks = append(tasks, int(t))
 		}
-	}
-	for _, c := range slices.Concat(g.circle[first:], g.circle[:first]) {
-		tasks = append(tasks, int(g.task[c.Counter()]))
-	}
-	tasks = slices.Compact(tasks) // the nodes of a task with several counters
-	if last := len(tasks) - 1; last > 0 && tasks[last] == tasks[0] {
-		tasks = tasks[:last]
+		before = t
 	}
 	return tasks
 }
