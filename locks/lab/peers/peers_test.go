@@ -97,7 +97,7 @@ func judge(t *testing.T, p Peer, c lab.Case) {
 // TestManyProcesses plays the queues on MPI with more processes than processors, so that each
 // branch of a hand-over is taken.
 func TestManyProcesses(t *testing.T) {
-	rings.Needs(t, rings.Change)
+	rings.Needs(t, rings.Night)
 	families, err := Match("openmpi")
 	if err != nil {
 		t.Fatal(err)
