@@ -25,7 +25,6 @@ type explored struct {
 // moment is what a played system changes, without its counts.
 type moment struct {
 	at     []int
-	joined int
 	queues map[string][]playedRequest
 }
 
@@ -38,23 +37,20 @@ const mostStates = 20_000
 // explore visits all states. ok is false if they are too many.
 func explore(p *played) (e *explored, ok bool) {
 	tasks := len(p.s.Tasks)
-	e = &explored{p: p, known: make(map[string]int), ends: make([]bool, tasks+1)}
+	e = &explored{p: p, known: make(map[string]int), ends: make([]bool, tasks)}
 	e.visit()
 	for state := 0; state < len(e.next); state++ {
 		if len(e.next) > mostStates {
 			return nil, false
 		}
-		for task := range tasks + 1 { // the last one makes the requests of tasks that join
+		for task := range tasks {
 			e.restore(e.next[state])
 			if !e.p.can(task) {
 				continue
 			}
-			ended := 0
-			if task < tasks {
-				ended = e.p.ended[task]
-			}
+			ended := e.p.ended[task]
 			e.p.move(task)
-			if task < tasks && e.p.ended[task] > ended {
+			if e.p.ended[task] > ended {
 				e.ends[task] = true
 			}
 			to := e.visit()
@@ -66,7 +62,7 @@ func explore(p *played) (e *explored, ok bool) {
 
 // visit is the number of the present state.
 func (e *explored) visit() int {
-	m := moment{slices.Clone(e.p.at), e.p.joined, make(map[string][]playedRequest)}
+	m := moment{slices.Clone(e.p.at), make(map[string][]playedRequest)}
 	var names []string
 	for name, q := range e.p.queues {
 		m.queues[name] = slices.Clone(*q)
@@ -74,7 +70,7 @@ func (e *explored) visit() int {
 	}
 	slices.Sort(names)
 	var key strings.Builder
-	fmt.Fprint(&key, m.at, m.joined)
+	fmt.Fprint(&key, m.at)
 	for _, name := range names {
 		fmt.Fprint(&key, name, m.queues[name])
 	}
@@ -89,7 +85,6 @@ func (e *explored) visit() int {
 
 func (e *explored) restore(m moment) {
 	copy(e.p.at, m.at)
-	e.p.joined = m.joined
 	for name, q := range m.queues {
 		*e.p.queues[name] = slices.Clone(q)
 	}

@@ -20,9 +20,6 @@ type played struct {
 	at     []int                // the next event of each task
 	done   [][]int              // the rounds that each access has done
 	ended  []int                // the rounds that each task has done
-	late   []First              // first requests of tasks that join, see joining
-	joined int                  // how many of them have been made
-	joins  int                  // the first task that joins
 }
 
 // playedEvent is a Step with one access.
@@ -40,8 +37,7 @@ type playedRequest struct {
 func newPlayed(s System) *played {
 	n := len(s.Tasks)
 	p := &played{s: s, queues: make(map[string]*[]playedRequest), at: make([]int, n), ended: make([]int, n),
-		joins: n,
-		of:    make([][]*[]playedRequest, n), done: make([][]int, n), events: make([][]playedEvent, n)}
+		of: make([][]*[]playedRequest, n), done: make([][]int, n), events: make([][]playedEvent, n)}
 	var order []First
 	for t, task := range s.Tasks {
 		p.done[t] = make([]int, len(task.Accesses))
@@ -104,10 +100,7 @@ func (p *played) granted(f First) bool {
 
 // can reports whether a task can do its next event.
 func (p *played) can(t int) bool {
-	if t == len(p.s.Tasks) {
-		return p.joined < len(p.late)
-	}
-	if len(p.events[t]) == 0 || t >= p.joins && p.joined < len(p.late) {
+	if len(p.events[t]) == 0 {
 		return false
 	}
 	e := p.events[t][p.at[t]]
@@ -116,11 +109,6 @@ func (p *played) can(t int) bool {
 
 // move does the next event of a task.
 func (p *played) move(t int) {
-	if t == len(p.s.Tasks) {
-		p.request(p.late[p.joined])
-		p.joined++
-		return
-	}
 	e := p.events[t][p.at[t]]
 	if p.at[t]++; p.at[t] == len(p.events[t]) {
 		p.at[t] = 0
