@@ -88,6 +88,12 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 			return err
 		}
 	}
+	if p.inTurn() {
+		for _, s := range p.steps {
+			s.seat = 0
+		}
+		rt.seats.workers = 1
+	}
 	p.workers = make([]seat, rt.seats.workers)
 	owner := make([]int32, len(p.steps))
 	for i, s := range p.steps {
@@ -107,6 +113,25 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 	p.pool = books.New(o)
 	r.planned = p
 	return nil
+}
+
+// mostInTurn is how many steps inTurn looks at.
+const mostInTurn = 1000
+
+// inTurn reports whether no two steps ever run at the same time: all of them wait for each other in one
+// circle. One worker then runs them faster than several, which would hand each round over.
+func (p *planned) inTurn() bool {
+	if len(p.steps) > mostInTurn {
+		return false
+	}
+	ones, n := make([]int64, len(p.steps)), 0
+	for i, s := range p.steps {
+		if s.rounds != 0 {
+			ones[i], n = 1, n+1
+		}
+	}
+	bound, circle := p.plan.Period(ones)
+	return n > 1 && len(circle) == n && bound.Rounds == 1
 }
 
 // give gives all resources back.

@@ -234,3 +234,44 @@ func TestPace(t *testing.T) {
 		t.Errorf("after the run: %v", s.Pace)
 	}
 }
+
+// Steps that all wait for each other in one circle have one worker. Others have as many as there are
+// processors.
+func TestInTurn(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	for name, c := range map[string]struct {
+		declare func(rt *Runtime)
+		workers int
+	}{
+		"two that write": {func(rt *Runtime) { alternate(rt, 3, func(*Task, *Access, int) error { return nil }) }, 1},
+		"two readers": {func(rt *Runtime) {
+			r := rt.Resource("r", 8)
+			for i := range 2 {
+				task := rt.Task(fmt.Sprint(i))
+				task.Read(r)
+				task.Each(3, func(int) error { return nil })
+			}
+		}, 2},
+		"two that write, and one alone": {func(rt *Runtime) {
+			alternate(rt, 3, func(*Task, *Access, int) error { return nil })
+			alone := rt.Task("alone")
+			alone.Write(rt.Resource("s", 8))
+			alone.Each(3, func(int) error { return nil })
+		}, 3},
+		"two that write, and one without rounds": {func(rt *Runtime) {
+			r := alternate(rt, 3, func(*Task, *Access, int) error { return nil })
+			none := rt.Task("none")
+			none.Write(r)
+			none.Each(0, nil)
+		}, 1},
+	} {
+		rt := mustNew(t, Options{})
+		c.declare(rt)
+		if err := rt.Run(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := len(rt.run.planned.workers); got != c.workers {
+			t.Errorf("%s: %d workers, want %d", name, got, c.workers)
+		}
+	}
+}
