@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -72,20 +73,13 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 		if a.task.step.rounds == 0 {
 			continue
 		}
-		h := p.of[a.resource]
-		if h == nil {
-			var err error
-			if h, err = resource.NewHold(a.resource, r); err != nil {
-				p.give()
-				return err
-			}
-			p.of[a.resource] = h
-			p.holds = append(p.holds, h)
-		}
 		rt.prepare(a, first.Access+1)
-		if err := a.Place().Join(h, a.mode); err != nil {
+		if err := p.join(a); err != nil {
+			for _, t := range rt.tasks {
+				_ = t.Accesses().Cancel()
+			}
 			p.give()
-			return err
+			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
 		}
 	}
 	if p.inTurn() {
@@ -113,6 +107,20 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 	p.pool = books.New(o)
 	r.planned = p
 	return nil
+}
+
+// join makes an access one of the run. The first one of a resource puts the run into its queue.
+func (p *planned) join(a *Access) error {
+	h := p.of[a.resource]
+	if h == nil {
+		var err error
+		if h, err = resource.NewHold(a.resource, p.run); err != nil {
+			return err
+		}
+		p.of[a.resource] = h
+		p.holds = append(p.holds, h)
+	}
+	return a.Place().Join(h, a.mode)
 }
 
 // mostInTurn is how many steps inTurn looks at.

@@ -275,3 +275,18 @@ func TestInTurn(t *testing.T) {
 		}
 	}
 }
+
+// A request that was made for a step before the run breaks the canonical order. Run takes back what it has
+// joined.
+func TestStepHasRequested(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := alternate(rt, 3, func(*Task, *Access, int) error { t.Error("it runs"); return nil })
+	early := rt.tasks[1].accesses[0]
+	if err := early.Request(r, resource.Write); err != nil {
+		t.Fatal(err)
+	}
+	if err := rt.Run(t.Context()); !errors.Is(err, resource.ErrRequested) || !strings.Contains(err.Error(), `"second"`) {
+		t.Error(err)
+	}
+	checkIdle(t, rt)
+}
