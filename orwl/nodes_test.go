@@ -7,7 +7,6 @@ import (
 	"iter"
 	"log/slog"
 	"math"
-	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -191,11 +190,7 @@ func equivalentOnNodes(t *testing.T, seeds iter.Seq[uint64], change func(node in
 			got[node] = p.result(t, rt, nil)
 		})
 		disband(t, nodes)
-		for node := range got {
-			if got[node].seen = seen; !reflect.DeepEqual(got[node], want) {
-				t.Errorf("%d nodes, by node %d: %v, want %v\nin %v", count, node, got[node], want, p)
-			}
-		}
+		p.agree(t, got, seen, want)
 		if t.Failed() {
 			return
 		}

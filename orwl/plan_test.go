@@ -3,6 +3,7 @@ package orwl
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -294,6 +295,16 @@ func (p *randomProgram) result(t testing.TB, rt *Runtime, seen [][]uint64) outco
 		o.words, o.versions = append(o.words, words), append(o.versions, version)
 	}
 	return o
+}
+
+// agree checks what a run has left, by each of its nodes, and what its tasks have seen.
+func (p *randomProgram) agree(t *testing.T, nodes []outcome, seen [][]uint64, want outcome) {
+	t.Helper()
+	for node, got := range nodes {
+		if got.seen = seen; !reflect.DeepEqual(got, want) {
+			t.Errorf("%d nodes, by node %d: %v, want %v\nin %v", len(nodes), node, got, want, p)
+		}
+	}
 }
 
 // cut makes a task do fewer rounds. To its end it keeps what others wait for.

@@ -40,7 +40,7 @@ type planned struct {
 
 // seat is what a worker has of its own.
 type seat struct {
-	current *step // that runs
+	current *step // the step that it runs
 	_       [56]byte
 }
 

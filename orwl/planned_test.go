@@ -54,8 +54,8 @@ func TestBodyOfEachHolds(t *testing.T) {
 	}
 }
 
-// A run has its resources for itself. Whoever asks for one from outside gets it when the run has ended, with all
-// that it has written.
+// A run has its resources for itself. A handle from outside gets one when the run has ended, with all
+// that the run has written.
 func TestOutsideWaitsForTheEnd(t *testing.T) {
 	rt := mustNew(t, Options{})
 	began, got := make(chan struct{}), make(chan uint64)

@@ -97,11 +97,7 @@ func TestStagesOnNodes(t *testing.T) {
 			got[node] = p.result(t, rt, nil)
 		})
 		disband(t, nodes)
-		for node := range got {
-			if got[node].seen = seen; !reflect.DeepEqual(got[node], want) {
-				t.Errorf("%d nodes, by node %d: %v, want %v\nin %v", count, node, got[node], want, p)
-			}
-		}
+		p.agree(t, got, seen, want)
 		if t.Failed() {
 			t.FailNow()
 		}

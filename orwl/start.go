@@ -53,7 +53,6 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.seat(); err != nil {
 		return err
 	}
-	r.tasks, r.seats = rt.tasks, rt.seats
 	if rt.plannable() {
 		err := rt.plan(r, s, order)
 		if err != nil {
@@ -62,6 +61,7 @@ func (rt *Runtime) start(r *run) error {
 	} else if err := rt.request(order); err != nil {
 		return err
 	}
+	r.tasks, r.seats = rt.tasks, rt.seats
 	for _, t := range rt.tasks {
 		t.run = r
 	}

@@ -340,14 +340,18 @@ func (p *Place) Abandon(reason error) error {
 	if elsewhere, err := p.leaveRemote(s, abandons); elsewhere {
 		return err
 	}
-	r := p.r
-	p.endUse()
-	r.failed(reason)
-	if r.ledger.Aborted() {
-		r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
-	}
+	p.discard(reason)
 	p.state.Set(s & writeBit)
-	r.end(s, nil)
+	p.r.end(s, nil)
 	p.ended(abandons)
 	return nil
+}
+
+// discard ends the use of the bytes after a failure. The resource's policy says what becomes of them.
+func (p *Place) discard(reason error) {
+	p.endUse()
+	p.r.failed(reason)
+	if p.r.ledger.Aborted() {
+		p.r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
+	}
 }

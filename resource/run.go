@@ -3,7 +3,6 @@ package resource
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // A run whose order is known needs no queue: package orwl/internal/plan says when each access of it
@@ -14,7 +13,7 @@ import (
 //	Join ──▶ requested                       held ──▶ EndAll, the last time ──▶ idle
 //	            └────── EndAll: committed ────┘
 //
-// All that a place does with the bytes it does as ever. What goes through the queue is refused.
+// A place of a run does with the bytes what any place does. A call that goes through the queue is refused.
 
 // Hold is a resource that a run has for itself.
 type Hold struct {
@@ -47,8 +46,8 @@ func (h *Hold) Take(ctx context.Context) error {
 	return err
 }
 
-// Give ends the run's access, or its request. All places that have joined are idle. What has become of
-// the last writer among them is told to the next one in the queue.
+// Give ends the run's access, or its request. All places that have joined are idle. The next one in the
+// queue is told if the last writer of the run has failed.
 func (h *Hold) Give() {
 	p, s := &h.place, h.place.state.Load()
 	p.r.run.Store(nil)
@@ -96,6 +95,10 @@ func GrantAll(places []*Place) error {
 
 // EndAll ends what GrantAll has begun, and announces the next round unless it is the last one.
 func EndAll(places []*Place, last bool) {
+	how := renews
+	if last {
+		how = releases
+	}
 	for _, p := range places {
 		s := p.state.Load()
 		if p.x != nil {
@@ -104,7 +107,7 @@ func EndAll(places []*Place, last bool) {
 		p.commit(s)
 		p.turn(s, last)
 		if p.x != nil {
-			p.tellRound(last)
+			p.ended(how)
 		}
 	}
 }
@@ -120,14 +123,6 @@ func (p *Place) turn(s uint64, last bool) {
 	p.state.Set(s&^(oneReader-1) | rounds&^(heldBit|requestedBit) | requestedBit)
 }
 
-// tellRound tells the observers that a round has ended.
-func (p *Place) tellRound(last bool) {
-	if !last {
-		p.tell(Requested)
-	}
-	p.tell(Released)
-}
-
 // quit ends a place of a run whose task has ended. reason is nil, or why the task has failed: then nothing
 // is committed.
 func (p *Place) quit(s uint64, reason error) {
@@ -141,21 +136,16 @@ func (p *Place) quit(s uint64, reason error) {
 		return
 	}
 	p.tell(Releasing)
-	r := p.r
-	p.endUse()
-	r.failed(reason)
-	if r.ledger.Aborted() {
-		r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
-	}
+	p.discard(reason)
 	p.turn(s, true)
-	p.tell(Released)
+	p.ended(abandons)
 }
 
 // InspectRun is Inspect of a place of a run. The run knows which of them are granted: Granted is Held.
 func (p *Place) InspectRun(r *Resource) PlaceState {
 	s := p.state.Load()
 	l := PlaceState{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Granted: s&heldBit != 0, Stamp: s}
-	if h := r.run.Load(); h != nil { // as if each round stood in the queue
+	if h := r.run.Load(); h != nil { // each round has the number that it would have in the queue
 		l.Ticket = uint32(s/oneWriter)&writersMask*h.places + uint32(s/oneReader)
 	}
 	return l

@@ -48,7 +48,7 @@ func TestHold(t *testing.T) {
 	fine(t, outside.Release())
 }
 
-// What goes through the queue is refused to a place of a run, and changes nothing.
+// A place of a run is refused each call that goes through the queue. The call changes nothing.
 func TestPlaceOfARun(t *testing.T) {
 	r := newResource(t, 8)
 	h, w, rd := joined(t, r)

@@ -20,9 +20,9 @@ type Snapshot[T any] struct {
 }
 
 // Snapshot copies the field, block by block. With Options.Snapshots it does so while the run goes
-// on: a block waits for as long as its copy takes, and the others go on. It is a relaxed access: no task of the run may call it
-// that holds an access, so no kernel. On several nodes it fails with [orwl.ErrEarly] until the
-// run has begun.
+// on: a block waits for as long as its copy takes, and the others go on. It is a relaxed access: no
+// task of the run may call it that holds an access, so no kernel. On several nodes it fails with
+// [orwl.ErrEarly] until the run has begun.
 func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
 	g := f.grid
 	s = Snapshot[T]{Cells: make([]T, g.size.product()), First: -1}

@@ -18,7 +18,7 @@ type book struct {
 	at     uint32   // where the next look begins
 	next   []uint32 // the next task that hangs on the same edge, counted from 1
 	steps  uint32   // how many were run
-	holds  *book    // whose lock the worker of this book holds
+	holds  *book    // the book whose lock this book's worker holds, or nil
 
 	_     [64]byte    // other workers touch the fields below
 	short atomic.Bool // bodies run under the lock

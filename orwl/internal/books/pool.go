@@ -64,8 +64,8 @@ type need struct {
 	edge uint32 // of its counter and the task's book
 }
 
-// edge is a counter that tasks of a book wait for. What is not atomic belongs to the holder of the book's
-// lock.
+// edge is a counter that tasks of a book wait for. The fields that are not atomic belong to the holder of
+// the book's lock.
 type edge struct {
 	book  uint32
 	armed atomic.Uint32 // 1: put the edge into the mail when the counter changes
