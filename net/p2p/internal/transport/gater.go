@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/libp2p/go-libp2p/core/connmgr"
@@ -17,10 +19,13 @@ type gater struct {
 	pending  *pending    // connections; nil for a host of the user, which has its own bounds
 	session  corepeer.ID // of every session
 	sessions atomic.Bool // they are admitted
+
+	mu    sync.Mutex
+	given map[corepeer.ID][]multiaddr.Multiaddr // where the swarm may dial a node, once it has been told
 }
 
 func newGater(ids []corepeer.ID, me int, stranger func(address string)) *gater {
-	g := &gater{numbers: make(map[corepeer.ID]int, len(ids)), stranger: stranger}
+	g := &gater{numbers: make(map[corepeer.ID]int, len(ids)), stranger: stranger, given: make(map[corepeer.ID][]multiaddr.Multiaddr)}
 	for i, id := range ids {
 		if i != me {
 			g.numbers[id] = i
@@ -51,9 +56,20 @@ func (g *gater) InterceptPeerDial(id corepeer.ID) bool {
 	return ok
 }
 
+// dialOnly has the swarm dial a node at these addresses only. The node tells the swarm others, by libp2p's
+// identify: those at which it listens. Our addresses may lead through something that stands before it.
+func (g *gater) dialOnly(id corepeer.ID, at []multiaddr.Multiaddr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.given[id] = at
+}
+
 // InterceptAddrDial implements connmgr.ConnectionGater.
-func (g *gater) InterceptAddrDial(id corepeer.ID, _ multiaddr.Multiaddr) bool {
-	return g.InterceptPeerDial(id)
+func (g *gater) InterceptAddrDial(id corepeer.ID, a multiaddr.Multiaddr) bool {
+	g.mu.Lock()
+	at, told := g.given[id]
+	g.mu.Unlock()
+	return g.InterceptPeerDial(id) && (!told || slices.ContainsFunc(at, a.Equal))
 }
 
 // InterceptAccept implements connmgr.ConnectionGater. Nothing is known yet.

@@ -66,8 +66,7 @@ func New(o Options) (*Host, error) {
 // Listen begins to take streams, and returns the address at which others reach this
 // node. A host of the user listens already, wherever it likes.
 func (h *Host) Listen(ctx context.Context, address string) (string, error) {
-	// Before anybody can connect. A later change of the protocols has libp2p tell all peers the addresses
-	// of this host, which they would then dial instead of the one that they were given.
+	// Before anybody can connect.
 	for _, name := range append(protocols[:], knockProtocol) {
 		h.SetStreamHandler(name, h.take)
 	}
@@ -200,6 +199,7 @@ func (h *Host) first(ctx context.Context, id corepeer.ID, at []multiaddr.Multiad
 	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
 		s.Backoff().Clear(id) // a peer that was not up yet is dialled again at once
 	}
+	h.gater.dialOnly(id, at)
 	// When an older connection ends, and when the peer names its own addresses, libp2p forgets others. It forgets no
 	// permanent ones.
 	h.Peerstore().SetAddrs(id, at, peerstore.PermanentAddrTTL)

@@ -9,7 +9,10 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peerstore"
+	manet "github.com/multiformats/go-multiaddr/net"
 	"go.uber.org/goleak"
+
+	"github.com/orwl/go-orwl/internal/freeport"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -102,6 +105,48 @@ func TestForgottenAddresses(t *testing.T) {
 	}
 	close(stop)
 	<-stopped
+}
+
+// A node may tell libp2p of addresses at which it listens behind something else. It is dialled at the address
+// that was given, and at no other.
+func TestDialsTheGivenAddress(t *testing.T) {
+	here, there, address := pair(t, time.Minute)
+	defer there.Deafen()
+	l, err := net.Listen("tcp", freeport.Address(t)) // a low port, which libp2p dials first
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialled := make(chan int)
+	go func() {
+		n := 0
+		for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+			n++
+			c.Close()
+		}
+		dialled <- n
+	}()
+	other, err := manet.FromNetAddr(l.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	here.Peerstore().AddAddr(there.ID(), other, peerstore.PermanentAddrTTL)
+	for range 10 {
+		c, err := here.Dial(soon(t), 1, address, Control)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is, err := HostPort(c.Remote()); err != nil || is != address {
+			t.Errorf("the connection is to %s, %v, and not to %s", is, err, address)
+		}
+		c.Close()
+		if err := here.Network().ClosePeer(there.ID()); err != nil {
+			t.Error(err)
+		}
+	}
+	l.Close()
+	if n := <-dialled; n > 0 {
+		t.Errorf("an address that nobody has given was dialled %d times", n)
+	}
 }
 
 // TestMostConnections opens as many connections as a peer may have, and one more.
