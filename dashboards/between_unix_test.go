@@ -41,11 +41,11 @@ func hostile(t *testing.T) *scene {
 		stop()
 		_ = bad.Close(ctx)
 	})
-	// It joins as any other: by what it stands on.
+	// It joins as any other: by what it stands on, in the first life.
 	ground := pack.Encode(&struct {
 		Processors int `msgpack:"processors"`
 	}{1})
-	if _, err := bad.Gather(t.Context(), "ground", ground); err != nil {
+	if _, err := bad.Gather(t.Context(), "life 1: ground", ground); err != nil {
 		t.Fatal(err)
 	}
 	nodes := <-joined

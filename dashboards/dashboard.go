@@ -96,11 +96,11 @@ const (
 	chosenNode = `node=~"$node"`
 )
 
-// promQL is the expression with what {here} stands for.
+// promQL is the expression with the selectors that {here} and {there} stand for.
 func (q Query) promQL() string {
 	return strings.NewReplacer(
 		"{here", "{"+chosenJob+", "+chosenNode,
-		"{there", "{"+chosenJob, // what has no node: of the whole target
+		"{there", "{"+chosenJob, // the series have no node: they are of the whole target
 	).Replace(q.Expr)
 }
 

@@ -5,6 +5,7 @@ package dashboards
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,9 +16,9 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/promserver"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // The test binary is also a node of a run, in a process that can be stopped.
@@ -38,17 +39,15 @@ func pair(n *node, held func()) (*orwl.Runtime, error) {
 		return nil, err
 	}
 	r := rt.Resource("kept on node 0", 8)
-	rt.Policy(r, resource.Abort)
+	rt.Policy(r, queue.Abort)
 	home := rt.Task("home").On(0)
 	home.Do(func(task *orwl.Task) error { <-task.Context().Done(); return context.Cause(task.Context()) })
-	holder := rt.Task("holder").On(1)
-	holder.Write(r)
-	holder.Do(func(task *orwl.Task) error {
-		for range task.Rounds(1) {
+	rt.Task("holder").On(1).Do(func(task *orwl.Task) error {
+		return queue.Section(task.Context(), (*queue.Resource)(r), queue.Write, func(*queue.Place) error {
 			held()
 			<-task.Context().Done()
-		}
-		return nil
+			return context.Cause(task.Context())
+		})
 	})
 	rt.Home(r, 0)
 	return rt, nil
@@ -71,7 +70,11 @@ func holdUntilTold(root string) error {
 	if err != nil {
 		return err
 	}
-	go func() { _ = rt.Run(context.Background()) }() // it fails, since it is lost
+	go func() {
+		if err := rt.Run(context.Background()); !errors.Is(err, queue.ErrLost) { // it fails, since it is lost
+			fmt.Fprintln(os.Stderr, "node 1:", err)
+		}
+	}()
 	_, err = io.Copy(io.Discard, os.Stdin)
 	return err
 }

@@ -78,7 +78,7 @@ func command(t *testing.T, name string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, name, args...)
-	c.WaitDelay = patience                         // what a process leaves behind may have its output for a while
+	c.WaitDelay = patience                         // a process that is left behind may have the output open for a while
 	c.Env = append(os.Environ(), "ORWL_LEASE=10s") // no test is about a slow node
 	return c
 }

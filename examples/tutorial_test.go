@@ -162,7 +162,7 @@ func (s session) check(got string) error {
 	return nil
 }
 
-// byNode are the lines, those of node 0 first: nodes print at the same time.
+// byNode are the lines, sorted by node: nodes print at the same time.
 func byNode(text string) []string {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(node(a), node(b)) })

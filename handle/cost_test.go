@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // needsOrdinaryBuild skips a test whose result asserts and the race detector change.
@@ -27,12 +27,12 @@ func TestPairMemory(t *testing.T) {
 	// The resource grows its own lists first.
 	for range n {
 		var p Pair
-		fine(t, p.Request(r, resource.Write))
+		fine(t, p.Request(r, queue.Write))
 	}
 	var last Pair
-	fine(t, last.Request(r, resource.Write))
+	fine(t, last.Request(r, queue.Write))
 	nothing := func() {}
-	fine(t, last.Place().Notify(nothing))
+	fine(t, last.place.Notify(nothing))
 	fine(t, first.Release())
 
 	pairs := make([]*Pair, n)
@@ -40,8 +40,8 @@ func TestPairMemory(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for i := range pairs {
 		p := new(Pair)
-		fine(t, p.Request(r, resource.Read))
-		fine(t, p.Place().Notify(nothing))
+		fine(t, p.Request(r, queue.Read))
+		fine(t, p.place.Notify(nothing))
 		pairs[i] = p
 	}
 	runtime.ReadMemStats(&after)
@@ -60,18 +60,17 @@ func TestAccessesAllocateNothing(t *testing.T) {
 	r, s := newResource(t, 64), newResource(t, 64)
 	var h Handle
 	var p, q Pair
-	fine(t, p.Request(s, resource.Write))
-	fine(t, q.Request(r, resource.Read))
+	fine(t, p.Request(s, queue.Write))
+	fine(t, q.Request(r, queue.Read))
 	v := Vector{&p, &q}
 	write := func() error {
 		x, err := Write[float64](&p)
 		x[1]++
 		return err
 	}
-	nothing := func() error { return nil }
 	for name, do := range map[string]func(){
 		"access": func() {
-			fine(t, h.Request(r, resource.Read))
+			fine(t, h.Request(r, queue.Read))
 			fine(t, h.Acquire(ctx))
 			if x, err := Read[float64](&h); err != nil || x.Len() != 8 {
 				t.Error(err)
@@ -84,11 +83,6 @@ func TestAccessesAllocateNothing(t *testing.T) {
 				t.Error(err)
 			}
 			fine(t, p.Next())
-		},
-		"turn": func() { fine(t, Turn(ctx, &p, write)) },
-		"section": func() {
-			fine(t, h.Request(r, resource.Read))
-			fine(t, Section(ctx, &h, nothing))
 		},
 		"vector": func() {
 			fine(t, v.Acquire(ctx))
@@ -123,7 +117,7 @@ func TestAlternationAllocatesNothing(t *testing.T) {
 	}
 	n := testing.AllocsPerRun(1, func() {
 		for i := range pairs {
-			fine(t, pairs[i].Request(r, resource.Write))
+			fine(t, pairs[i].Request(r, queue.Write))
 		}
 		done := make(chan struct{})
 		go func() {

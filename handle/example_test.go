@@ -33,12 +33,12 @@ func ExampleHandle() {
 	h.Request(r, resource.Read)
 	h.Acquire(ctx)
 	v, err := handle.Read[float64](&h)
-	fmt.Println(v.At(3), v.Len(), h.Version(), err)
+	fmt.Println(v.At(3), v.Len(), err)
 	h.Release()
 	_, err = handle.Read[float64](&h)
 	fmt.Println(err)
 	// Output:
-	// 9 4 1 <nil>
+	// 9 4 <nil>
 	// resource: map of "squares" (read): not acquired: acquire it first
 }
 
@@ -52,9 +52,9 @@ func ExamplePair() {
 	var all sync.WaitGroup
 	for name, p := range map[string]*handle.Pair{"ping": &ping, "pong": &pong} {
 		all.Go(func() {
-			for p.Iteration() < 3 {
+			for turn := range 3 {
 				p.Acquire(ctx)
-				fmt.Println(name, p.Iteration())
+				fmt.Println(name, turn)
 				p.Next()
 			}
 			p.Cancel()
@@ -79,11 +79,10 @@ func ExampleVector() {
 	set := func(r *resource.Resource, x float64) {
 		var h handle.Handle
 		h.Request(r, resource.Write)
-		handle.Section(ctx, &h, func() error {
-			s, err := handle.Write[float64](&h)
-			s[0] = x
-			return err
-		})
+		h.Acquire(ctx)
+		defer h.Release()
+		s, _ := handle.Write[float64](&h)
+		s[0] = x
 	}
 	set(north, 3)
 	set(south, 4)
@@ -100,40 +99,8 @@ func ExampleVector() {
 	neighbours, _ := handle.ReadAll[float64](all[:2])
 	sum, _ := handle.Write[float64](&w)
 	sum[0] = neighbours[0].At(0) + neighbours[1].At(0)
-	fmt.Println(sum[0], all.Release())
+	fmt.Println(sum[0], all.Next())
 	// Output: 7 <nil>
-}
-
-// A select takes several accesses in the order of their grants.
-func ExampleHandle_Ready() {
-	ctx := context.Background()
-	a, _ := resource.New("a", 8)
-	b, _ := resource.New("b", 8)
-	var busy, x, y handle.Handle
-	busy.Request(a, resource.Write)
-	busy.Acquire(ctx)
-	x.Request(a, resource.Read)
-	y.Request(b, resource.Read)
-	first, _ := x.Ready()
-	second, _ := y.Ready()
-	for range 2 {
-		select {
-		case <-first:
-			x.Acquire(ctx)
-			fmt.Println("a")
-			x.Release()
-			first = nil
-		case <-second:
-			y.Acquire(ctx)
-			fmt.Println("b")
-			y.Release()
-			second = nil
-			busy.Release()
-		}
-	}
-	// Output:
-	// b
-	// a
 }
 
 // Prefetch tells what an announcement has gained.
@@ -152,49 +119,7 @@ func ExampleHandle_Announce() {
 	now = now.Add(time.Second)
 	h.Acquire(ctx)
 	p := h.Prefetch()
-	fmt.Printf("%d of %d bytes were here after %v: waited %v instead of %v\n", p.Here, p.Size, p.After, p.Waited, p.Waited+p.Saved)
+	fmt.Printf("waited %v instead of %v\n", p.Waited, p.Waited+p.Saved)
 	h.Release()
-	// Output: 1024 of 1024 bytes were here after 3s: waited 0s instead of 3s
-}
-
-// The context of a grant ends with the grant.
-func ExampleHandle_Context() {
-	r, _ := resource.New("r", 8)
-	var h handle.Handle
-	h.Request(r, resource.Write)
-	h.Acquire(context.Background())
-	ctx, _ := h.Context(context.Background())
-	fmt.Println(context.Cause(ctx))
-	h.Release()
-	fmt.Println(context.Cause(ctx))
-	// Output:
-	// <nil>
-	// handle: released
-}
-
-// Update and ReadOnce are an access in one call. An Update that fails leaves the last
-// committed elements if the resource has Options.Undo.
-func ExampleUpdate() {
-	ctx := context.Background()
-	account, _ := resource.NewWith("account", 8, resource.Options{Undo: true})
-	withdraw := func(sum int64) error {
-		return handle.Update(ctx, account, func(balance []int64) error {
-			balance[0] -= sum
-			if balance[0] < 0 {
-				return errors.New("not enough")
-			}
-			return nil
-		})
-	}
-	handle.Update(ctx, account, func(balance []int64) error { balance[0] = 100; return nil })
-	fmt.Println(withdraw(70))
-	fmt.Println(withdraw(70))
-	handle.ReadOnce(ctx, account, func(balance handle.View[int64]) error {
-		fmt.Println(balance.At(0))
-		return nil
-	})
-	// Output:
-	// <nil>
-	// not enough
-	// 30
+	// Output: waited 0s instead of 3s
 }

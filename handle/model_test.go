@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -21,9 +22,9 @@ func fine(t testing.TB, err error) {
 
 func newResource(t testing.TB, size int) *resource.Resource {
 	t.Helper()
-	r, err := resource.New("grid", size)
+	r, err := queue.New("grid", size)
 	fine(t, err)
-	return r
+	return (*resource.Resource)(r)
 }
 
 // ended returns a context that has ended.
@@ -36,21 +37,36 @@ func ended() context.Context {
 // asker has the methods of both Handle and Pair.
 type asker interface {
 	Grant
-	Ready() (<-chan struct{}, error)
-	Fence() uint64
-	Version() uint64
+	Request(r *resource.Resource, m resource.Mode) error
+	Acquire(ctx context.Context) error
+	Test() State
+	Release() error
+	Cancel() error
+	Prefetch() Prefetch
+}
+
+// errFire is why something breaks.
+var errFire = errors.New("the server is on fire")
+
+// free ends a test if a request is in the queue of r.
+func free(t *testing.T, r *resource.Resource) {
+	t.Helper()
+	var h Handle
+	fine(t, h.Request(r, resource.Write))
+	if got := h.Test(); got != Granted {
+		t.Errorf("a request is left in the queue: the next one is %v", got)
+	}
+	fine(t, h.Cancel())
 }
 
 // user is a handle or a pair, and its expected state.
 type user struct {
 	asker
 	pair           *Pair // nil: a handle
-	id             resource.ID
-	mode           resource.Mode
+	id             queue.ID
+	mode           queue.Mode
 	holds, wrote   bool
-	ready          <-chan struct{} // of this request, if it asked
 	fence, version uint64
-	iteration      uint64
 }
 
 // rightIn returns a check that ends the test at an error.
@@ -70,15 +86,15 @@ func TestHandlesAreAFIFO(t *testing.T) {
 		right := rightIn(t)
 		wrong := func(err, want error) {
 			t.Helper()
-			var e *resource.PlaceError
+			var e *queue.PlaceError
 			if !errors.Is(err, want) || !errors.As(err, &e) {
 				t.Fatalf("got %v, want the PlaceError %v", err, want)
 			}
 		}
-		r, err := resource.New("r", 8)
+		r, err := queue.New("r", 8)
 		right(err)
 		var fifo liveness.FIFO
-		var ids resource.ID
+		var ids queue.ID
 		var fence, version uint64
 		var value float64
 		users := make([]*user, 6)
@@ -91,9 +107,9 @@ func TestHandlesAreAFIFO(t *testing.T) {
 			}
 		}
 		granted := func(u *user) bool { yes, _ := fifo.Granted(u.id); return yes }
-		begin := func(u *user, m resource.Mode) {
+		begin := func(u *user, m queue.Mode) {
 			ids++
-			u.id, u.mode, u.holds, u.ready = ids, m, false, nil
+			u.id, u.mode, u.holds = ids, m, false
 			_, err := fifo.Request(u.id, m, nil)
 			right(err)
 		}
@@ -102,8 +118,7 @@ func TestHandlesAreAFIFO(t *testing.T) {
 			if u.wrote {
 				version++
 			}
-			u.iteration++
-			u.id, u.holds, u.wrote, u.ready = 0, false, false, nil
+			u.id, u.holds, u.wrote = 0, false, false
 			if again {
 				begin(u, u.mode)
 			}
@@ -117,29 +132,28 @@ func TestHandlesAreAFIFO(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"request": func(t *rapid.T) {
 				u := users[one.Draw(t, "user")]
-				m := resource.Mode(rapid.IntRange(0, 1).Draw(t, "mode"))
-				err := u.Request(r, m)
+				m := queue.Mode(rapid.IntRange(0, 1).Draw(t, "mode"))
+				err := u.Request((*resource.Resource)(r), m)
 				if u.id != 0 {
-					wrong(err, resource.ErrRequested)
+					wrong(err, queue.ErrRequested)
 					return
 				}
 				right(err)
-				u.iteration = 0
 				begin(u, m)
 			},
 			"acquire": at(func(u *user) {
 				err := u.Acquire(ended())
 				switch {
 				case u.id == 0:
-					wrong(err, resource.ErrNotRequested)
+					wrong(err, queue.ErrNotRequested)
 				case u.holds:
-					wrong(err, resource.ErrHeld)
+					wrong(err, queue.ErrHeld)
 				case !granted(u):
 					wrong(err, context.Canceled)
 				default:
 					right(err)
 					u.holds = true
-					if u.mode == resource.Write {
+					if u.mode == queue.Write {
 						fence++
 					}
 					u.fence, u.version = fence, version
@@ -148,7 +162,7 @@ func TestHandlesAreAFIFO(t *testing.T) {
 			"release": at(func(u *user) {
 				err := u.Release()
 				if !u.holds {
-					wrong(err, resource.ErrNotHeld)
+					wrong(err, queue.ErrNotHeld)
 					return
 				}
 				right(err)
@@ -160,7 +174,7 @@ func TestHandlesAreAFIFO(t *testing.T) {
 				}
 				err := u.pair.Next()
 				if !u.holds {
-					wrong(err, resource.ErrNotHeld)
+					wrong(err, queue.ErrNotHeld)
 					return
 				}
 				right(err)
@@ -170,40 +184,26 @@ func TestHandlesAreAFIFO(t *testing.T) {
 				err := u.Cancel()
 				switch {
 				case u.id == 0:
-					wrong(err, resource.ErrNotRequested)
+					wrong(err, queue.ErrNotRequested)
 					return
 				case u.holds:
-					wrong(err, resource.ErrHeld)
+					wrong(err, queue.ErrHeld)
 					return
 				}
 				right(err)
-				if _, err = fifo.Cancel(u.id, nil); errors.Is(err, resource.ErrGranted) {
+				if _, err = fifo.Cancel(u.id, nil); errors.Is(err, queue.ErrGranted) {
 					_, err = fifo.Release(u.id, nil)
 				}
 				right(err)
-				u.id, u.ready = 0, nil
-			}),
-			"ready": at(func(u *user) {
-				c, err := u.Ready()
-				switch {
-				case u.ready != nil:
-					if err != nil || c != u.ready {
-						t.Fatalf("another channel of the same request, %v", err)
-					}
-				case u.id == 0 || u.holds:
-					wrong(err, resource.ErrNotRequested)
-				default:
-					right(err)
-					u.ready = c
-				}
+				u.id = 0
 			}),
 			"write": at(func(u *user) {
 				s, err := Write[float64](u)
 				switch {
 				case !u.holds:
-					wrong(err, resource.ErrNotHeld)
-				case u.mode == resource.Read:
-					wrong(err, resource.ErrReadOnly)
+					wrong(err, queue.ErrNotHeld)
+				case u.mode == queue.Read:
+					wrong(err, queue.ErrReadOnly)
 				default:
 					right(err)
 					value++
@@ -213,7 +213,7 @@ func TestHandlesAreAFIFO(t *testing.T) {
 			"read": at(func(u *user) {
 				v, err := Read[float64](u)
 				if !u.holds {
-					wrong(err, resource.ErrNotHeld)
+					wrong(err, queue.ErrNotHeld)
 					return
 				}
 				right(err)
@@ -235,27 +235,12 @@ func TestHandlesAreAFIFO(t *testing.T) {
 					if got := u.Test(); got != want {
 						t.Fatalf("user %d is %v, want %v", i, got, want)
 					}
-					if u.ready != nil {
-						select {
-						case <-u.ready:
-							if !granted(u) {
-								t.Fatalf("user %d was told too early", i)
-							}
-						default:
-							if granted(u) {
-								t.Fatalf("user %d was not told", i)
-							}
-						}
-					}
 					fence, version := uint64(0), uint64(0)
 					if u.holds {
 						fence, version = u.fence, u.version
 					}
-					if u.Fence() != fence || u.Version() != version {
-						t.Fatalf("user %d: fence %d, version %d, want %d, %d", i, u.Fence(), u.Version(), fence, version)
-					}
-					if u.pair != nil && u.pair.Iteration() != u.iteration {
-						t.Fatalf("user %d: iteration %d, want %d", i, u.pair.Iteration(), u.iteration)
+					if place := &u.held().place; place.Fence() != fence || place.Version() != version {
+						t.Fatalf("user %d: fence %d, version %d, want %d, %d", i, place.Fence(), place.Version(), fence, version)
 					}
 				}
 			},

@@ -1,34 +1,33 @@
 package handle
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"testing"
-	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // pipe joins two sites. settle delivers the messages of each to the other.
 type pipe struct {
-	sites [2]*resource.Site
+	sites [2]*queue.Site
 	under []func() error
 }
 
 type end struct {
 	p    *pipe
-	from resource.Node
+	from queue.Node
 }
 
-func (e end) Post(to resource.Node, header, bulk []byte, lasting bool) error {
+func (e end) Post(to queue.Node, header, bulk []byte, lasting bool) error {
 	return e.Send(to, header, bulk, lasting)
 }
 
-func (e end) Send(to resource.Node, header, bulk []byte, _ bool) error {
+func (e end) Send(to queue.Node, header, bulk []byte, _ bool) error {
 	header, bulk = slices.Clone(header), slices.Clone(bulk)
 	e.p.under = append(e.p.under, func() error {
-		_, err := e.p.sites[to].Deliver(e.from, header, resource.Bulk{Bytes: bulk})
+		_, err := e.p.sites[to].Deliver(e.from, header, queue.Bulk{Bytes: bulk})
 		return err
 	})
 	return nil
@@ -50,13 +49,13 @@ func mirrored(t *testing.T, size int) (p *pipe, home, mirror *resource.Resource)
 	var r [2]*resource.Resource
 	for i := range r {
 		var err error
-		p.sites[i], err = resource.NewSite(resource.SiteOptions{Node: resource.Node(i), Nodes: 2, Transport: end{p, resource.Node(i)}})
+		p.sites[i], err = queue.NewSite(queue.SiteOptions{Node: queue.Node(i), Nodes: 2, Transport: end{p, queue.Node(i)}})
 		fine(t, err)
 		r[i], err = resource.New("r", size)
 		fine(t, err)
 	}
-	fine(t, p.sites[0].Home(r[0], resource.HomeAt{}))
-	fine(t, p.sites[1].Mirror(r[1], 0))
+	fine(t, p.sites[0].Home((*queue.Resource)(r[0])))
+	fine(t, p.sites[1].Mirror((*queue.Resource)(r[1]), 0))
 	return p, r[0], r[1]
 }
 
@@ -64,8 +63,8 @@ func mirrored(t *testing.T, size int) (p *pipe, home, mirror *resource.Resource)
 func TestPairsOfNodes(t *testing.T) {
 	p, home, mirror := mirrored(t, 8)
 	var a, b Pair
-	fine(t, a.Request(home, resource.Write))
-	fine(t, b.Request(mirror, resource.Write))
+	fine(t, a.Request(home, queue.Write))
+	fine(t, b.Request(mirror, queue.Write))
 	p.settle(t)
 	for i := range 20 {
 		pair := []*Pair{&a, &b}[i%2]
@@ -75,8 +74,8 @@ func TestPairsOfNodes(t *testing.T) {
 		fine(t, pair.Acquire(t.Context()))
 		v, err := Write[int64](pair)
 		fine(t, err)
-		if v[0] != int64(i) || pair.Prior() != nil || pair.Version() != uint64(i) {
-			t.Fatalf("turn %d: %d is there, version %d", i, v[0], pair.Version())
+		if v[0] != int64(i) || pair.Prior() != nil || pair.place.Version() != uint64(i) {
+			t.Fatalf("turn %d: %d is there, version %d", i, v[0], pair.place.Version())
 		}
 		v[0]++
 		fine(t, pair.Next())
@@ -96,16 +95,16 @@ func TestNamedBytesTravelAlone(t *testing.T) {
 			p, home, mirror := mirrored(t, size)
 			r := [2]*resource.Resource{home, mirror}
 			var w, h Pair
-			fine(t, w.Request(r[writer], resource.Write))
+			fine(t, w.Request(r[writer], queue.Write))
 			p.settle(t)
-			fine(t, h.Request(r[1-writer], resource.Read))
+			fine(t, h.Request(r[1-writer], queue.Read))
 			want := make([]byte, size)
 			for round := range rounds {
 				p.settle(t)
 				before := p.sites[0].Counts().BytesOut + p.sites[1].Counts().BytesOut
 				fine(t, w.Acquire(t.Context()))
 				off := round * 7919 % (size - 64)
-				b, err := WritePart[byte](&w, off, off+64)
+				b, err := typed.WritePart[byte](&w.place, &w.memo, off, off+64)
 				fine(t, err)
 				for i := range b {
 					b[i]++
@@ -114,7 +113,7 @@ func TestNamedBytesTravelAlone(t *testing.T) {
 				fine(t, w.Next())
 				p.settle(t)
 				fine(t, h.Acquire(t.Context()))
-				got, err := h.Place().Bytes()
+				got, err := h.place.Bytes()
 				fine(t, err)
 				if !slices.Equal(got, want) {
 					t.Fatalf("round %d: the reader sees something else", round)
@@ -125,73 +124,5 @@ func TestNamedBytesTravelAlone(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// An announcement at a mirror counts the bytes that arrived before Acquire.
-func TestAnnounceAtMirror(t *testing.T) {
-	p, home, mirror := mirrored(t, 64)
-	now := func() time.Time { return time.Time{} }
-	var w, h Handle
-	fine(t, w.Request(home, resource.Read))
-	fine(t, w.Acquire(t.Context()))
-	fine(t, h.Announce(mirror, resource.Write, now))
-	if got := h.Prefetch(); got != (Prefetch{}) {
-		t.Errorf("before anything moves: %+v", got)
-	}
-	p.settle(t)
-	if got, want := h.Prefetch(), (Prefetch{Here: 64}); got != want {
-		t.Errorf("behind a reader: %+v, want %+v", got, want)
-	}
-	ready, err := h.Ready()
-	fine(t, err)
-	fine(t, w.Release())
-	p.settle(t)
-	<-ready
-	fine(t, h.Acquire(t.Context()))
-	if got, want := h.Prefetch(), (Prefetch{Here: 64, Size: 64, Granted: true, Ahead: 64}); got != want {
-		t.Errorf("acquired: %+v, want %+v", got, want)
-	}
-	fine(t, h.Release())
-	p.settle(t)
-	// Bytes that are here do not come again.
-	fine(t, h.Announce(mirror, resource.Read, now))
-	p.settle(t)
-	fine(t, h.Acquire(t.Context()))
-	if got, want := h.Prefetch(), (Prefetch{Here: 64, Size: 64, Granted: true}); got != want {
-		t.Errorf("acquired again: %+v, want %+v", got, want)
-	}
-	fine(t, h.Release())
-}
-
-// The context of a grant ends when its home is lost, and the release returns an error.
-func TestContextAtMirror(t *testing.T) {
-	p, home, mirror := mirrored(t, 8)
-	why := errors.New("cable pulled")
-	var h, next Handle
-	fine(t, h.Request(mirror, resource.Write))
-	p.settle(t)
-	fine(t, h.Acquire(t.Context()))
-	ctx, err := h.Context(t.Context())
-	fine(t, err)
-	p.sites[1].Away(0, why)
-	if cause := context.Cause(ctx); !errors.Is(cause, resource.ErrLost) || !errors.Is(cause, why) {
-		t.Errorf("ended for %v", cause)
-	}
-	if late, err := h.Context(t.Context()); err != nil || late.Err() == nil {
-		t.Errorf("%v, %v", late, err)
-	}
-	if _, err := Write[int64](&h); !errors.Is(err, resource.ErrLost) {
-		t.Errorf("a view: %v", err)
-	}
-	if err := h.Release(); !errors.Is(err, resource.ErrStale) {
-		t.Errorf("release: %v", err)
-	}
-	fine(t, next.Request(home, resource.Read))
-	p.sites[0].Lost(1, why)
-	p.settle(t)
-	fine(t, next.Acquire(t.Context()))
-	if err := next.Prior(); !errors.Is(err, resource.ErrPriorHolderLost) {
-		t.Errorf("prior: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 //	neighbours, err := handle.ReadAll[float64](v[:2])
 //	sum, err := handle.Write[float64](&here)
 //	...
-//	v.Release()
+//	v.Next()
 //
 // A part of a vector is a vector too: v[:2] above.
 type Vector []Grant
@@ -33,11 +33,11 @@ func ToRead(r *resource.Resource) Want { return Want{r, resource.Read} }
 // ToWrite wants r for writing.
 func ToWrite(r *resource.Resource) Want { return Want{r, resource.Write} }
 
-// ErrTwice is the error of a vector that wants one resource for writing and once more.
-var ErrTwice = errors.New("handle: vector would wait for itself: want each resource once, or only for reading")
+// errTwice is the error of a vector that wants one resource for writing and once more.
+var errTwice = errors.New("handle: vector would wait for itself: want each resource once, or only for reading")
 
-// ErrWants is the error of a vector that got another number of wants than it has members.
-var ErrWants = errors.New("handle: wrong number of wants: pass one for each member of the vector")
+// errWants is the error of a vector that got another number of wants than it has members.
+var errWants = errors.New("handle: wrong number of wants: pass one for each member of the vector")
 
 // Request announces one access for each member, in the order of the vector. If one
 // request fails, Request takes the earlier ones back, and the queues are as before.
@@ -47,14 +47,14 @@ var ErrWants = errors.New("handle: wrong number of wants: pass one for each memb
 // for the other for ever. Let one goroutine make all first requests, as package orwl does.
 func (v Vector) Request(wants ...Want) error {
 	if len(wants) != len(v) {
-		return fmt.Errorf("%w: %d wants for %d members", ErrWants, len(wants), len(v))
+		return fmt.Errorf("%w: %d wants for %d members", errWants, len(wants), len(v))
 	}
 	if r := twice(wants); r != nil {
-		return fmt.Errorf("%w: %q is wanted twice", ErrTwice, r.Name())
+		return fmt.Errorf("%w: %q is wanted twice", errTwice, r.Name())
 	}
 	for i, w := range wants {
-		if err := v[i].Request(w.resource, w.mode); err != nil {
-			return errors.Join(err, v[:i].Cancel())
+		if err := v[i].held().Request(w.resource, w.mode); err != nil {
+			return errors.Join(err, v[:i].cancel())
 		}
 	}
 	return nil
@@ -72,32 +72,15 @@ func twice(wants []Want) *resource.Resource {
 	return nil
 }
 
-// Test tells the lowest state of all members. So Idle means that a member has no request,
-// and Granted or Held that Acquire would return at once. An empty vector is Held.
-func (v Vector) Test() State {
-	for _, g := range v {
-		if h := g.held(); !h.place.Held() && !h.place.Requested() {
-			return Idle
-		}
-	}
-	lowest := Held
-	for _, g := range v {
-		// Stop at a member that waits. A test may enter the guard of a granted one.
-		if lowest = min(lowest, g.Test()); lowest == Requested {
-			break
-		}
-	}
-	return lowest
-}
-
 // Acquire waits for all members. It skips those that are held. If one fails, those before
 // it are held, and the others stay in the queues: acquire again or cancel.
 func (v Vector) Acquire(ctx context.Context) error {
 	for _, g := range v {
-		if g.held().place.Held() {
+		h := g.held()
+		if h.place.Held() {
 			continue
 		}
-		if err := g.Acquire(ctx); err != nil {
+		if err := h.Acquire(ctx); err != nil {
 			return err
 		}
 	}
@@ -116,63 +99,9 @@ func ReadAll[T any](v Vector) ([]View[T], error) {
 	return views, nil
 }
 
-// WriteAll returns the slices of all members, as [Write] does for one. All members must be
-// held for writing. If one fails, no member counts as written.
-func WriteAll[T any](v Vector) ([][]T, error) {
-	for i, g := range v {
-		_, err := Read[T](g) // it fails as Write does, and does not count as a write
-		if err == nil && g.held().place.Mode() == resource.Read {
-			_, err = Write[T](g) // it fails
-		}
-		if err != nil {
-			return nil, mapError(i, err)
-		}
-	}
-	slices := make([][]T, len(v))
-	for i, g := range v {
-		var err error
-		if slices[i], err = Write[T](g); err != nil {
-			return nil, mapError(i, err)
-		}
-	}
-	return slices, nil
-}
-
 // mapError names the member that cannot be mapped.
 func mapError(i int, err error) error {
 	return fmt.Errorf("handle: member %d of the vector: %w", i, err)
-}
-
-// Resize gives the resources of all members the same size in bytes: see [Handle.Resize].
-// All members must be held for writing. If one does not hold, or if the size is wrong, no
-// resource changes.
-func (v Vector) Resize(size int) error {
-	for _, g := range v {
-		h := g.held()
-		_, err := h.place.Bytes()
-		if err == nil && h.place.Mode() == resource.Read {
-			err = h.Resize(size) // it fails
-		}
-		if err != nil {
-			return err
-		}
-	}
-	for _, g := range v {
-		if err := g.held().Resize(size); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Release releases all members, in their order, and announces nothing. An error of one
-// does not keep the others from their release.
-func (v Vector) Release() error {
-	var errs error
-	for _, g := range v {
-		errs = errors.Join(errs, g.Release())
-	}
-	return errs
 }
 
 // Next ends this turn of all members, in their order: a pair announces its next access and
@@ -181,7 +110,11 @@ func (v Vector) Release() error {
 func (v Vector) Next() error {
 	var errs error
 	for _, g := range v {
-		errs = errors.Join(errs, again(g))
+		if p, recurs := g.(*Pair); recurs {
+			errs = errors.Join(errs, p.Next())
+		} else {
+			errs = errors.Join(errs, g.held().Release())
+		}
 	}
 	return errs
 }
@@ -198,9 +131,9 @@ func (v Vector) Abandon(reason error) error {
 	return errs
 }
 
-// Cancel makes all members idle: it releases those that hold, and takes the requests of
+// cancel makes all members idle: it releases those that hold, and takes the requests of
 // the others back.
-func (v Vector) Cancel() error {
+func (v Vector) cancel() error {
 	var errs error
 	for _, g := range v {
 		switch h := g.held(); {

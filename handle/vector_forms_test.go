@@ -2,9 +2,9 @@ package handle
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -23,19 +23,19 @@ func TestVectorRequest(t *testing.T) {
 	var behind [3]Handle
 	fine(t, v.Request(ToRead(rs[0]), ToWrite(rs[1]), ToWrite(rs[2])))
 	for i, r := range rs {
-		fine(t, behind[i].Request(r, resource.Read))
+		fine(t, behind[i].Request(r, queue.Read))
 	}
 	fine(t, v.Acquire(ended()))
 	for i, g := range v {
-		place := g.held().Place()
-		if want := []resource.Mode{resource.Read, resource.Write, resource.Write}[i]; place.Mode() != want || place.Resource() != rs[i] {
+		place := &g.held().place
+		if want := []queue.Mode{queue.Read, queue.Write, queue.Write}[i]; place.Mode() != want || (*resource.Resource)(place.Resource()) != rs[i] {
 			t.Errorf("member %d is a %v, want a %v of its resource", i, place.Mode(), want)
 		}
-		if granted := behind[i].Place().Granted(); granted != (i == 0) {
+		if granted := behind[i].place.Granted(); granted != (i == 0) {
 			t.Errorf("a reader behind member %d is granted: %t", i, granted)
 		}
 	}
-	fine(t, v.Cancel())
+	fine(t, v.cancel())
 }
 
 // If one request fails, the queues are as before it, and each member too.
@@ -46,38 +46,38 @@ func TestVectorRequestIsAllOrNothing(t *testing.T) {
 	}{
 		"the last is requested already": {func(rs [3]*resource.Resource) []Want {
 			return []Want{ToWrite(rs[0]), ToWrite(rs[1]), ToWrite(rs[2])}
-		}, resource.ErrRequested},
+		}, queue.ErrRequested},
 		"no such mode": {func(rs [3]*resource.Resource) []Want {
 			return []Want{ToWrite(rs[0]), ToWrite(rs[1]), {rs[2], 7}}
-		}, resource.ErrMode},
+		}, queue.ErrMode},
 		"a resource to write and to read": {func(rs [3]*resource.Resource) []Want {
 			return []Want{ToWrite(rs[0]), ToWrite(rs[1]), ToRead(rs[0])}
-		}, ErrTwice},
+		}, errTwice},
 		"a resource to read and to write": {func(rs [3]*resource.Resource) []Want {
 			return []Want{ToRead(rs[0]), ToWrite(rs[1]), ToWrite(rs[0])}
-		}, ErrTwice},
+		}, errTwice},
 		"too few wants": {func(rs [3]*resource.Resource) []Want {
 			return []Want{ToWrite(rs[0]), ToWrite(rs[1])}
-		}, ErrWants},
+		}, errWants},
 		"too many wants": {func(rs [3]*resource.Resource) []Want {
 			return []Want{ToWrite(rs[0]), ToWrite(rs[1]), ToWrite(rs[2]), ToWrite(rs[2])}
-		}, ErrWants},
+		}, errWants},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, rs := trio(t, 8)
-			if c.want == resource.ErrRequested {
-				fine(t, v[2].Request(rs[2], resource.Read))
+			if c.want == queue.ErrRequested {
+				fine(t, v[2].held().Request(rs[2], queue.Read))
 			}
 			if err := v.Request(c.wants(rs)...); !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
 			for i, g := range v[:2] {
-				if place := g.held().Place(); place.Requested() || place.Held() {
+				if place := &g.held().place; place.Requested() || place.Held() {
 					t.Errorf("member %d has a request", i)
 				}
 				free(t, rs[i])
 			}
-			if got := v[2].held().Place().Requested(); got != (c.want == resource.ErrRequested) {
+			if got := v[2].held().place.Requested(); got != (c.want == queue.ErrRequested) {
 				t.Errorf("the last member has a request: %t", got)
 			}
 		})
@@ -89,56 +89,49 @@ func TestVectorReadsAResourceTwice(t *testing.T) {
 	v, rs := trio(t, 8)
 	fine(t, v.Request(ToRead(rs[0]), ToWrite(rs[1]), ToRead(rs[0])))
 	fine(t, v.Acquire(ended()))
-	fine(t, v.Release())
+	fine(t, v.cancel())
 }
 
-// WriteAll and ReadAll map each member's own bytes.
+// Write and ReadAll map each member's own bytes.
 func TestVectorMaps(t *testing.T) {
 	v, rs := trio(t, 16)
 	fine(t, v.Request(ToWrite(rs[0]), ToWrite(rs[1]), ToWrite(rs[2])))
 	fine(t, v.Acquire(t.Context()))
-	all, err := WriteAll[float64](v)
-	fine(t, err)
-	for i, s := range all {
+	for i, g := range v {
+		s, err := Write[float64](g)
+		fine(t, err)
 		s[1] = float64(i + 1)
 	}
 	views, err := ReadAll[float64](v[1:])
 	fine(t, err)
-	if len(all) != 3 || len(views) != 2 || views[0].At(1) != 2 || views[1].At(1) != 3 {
-		t.Errorf("slices %v, views %v", all, views)
+	if len(views) != 2 || views[0].At(1) != 2 || views[1].At(1) != 3 {
+		t.Errorf("views %v", views)
 	}
-	fine(t, v.Cancel())
+	fine(t, v.cancel())
 	for i, r := range rs {
 		h := holder(t, r)
-		if got, err := Read[float64](h); err != nil || got.At(1) != float64(i+1) || h.Version() != 1 {
-			t.Errorf("resource %d has %v in version %d, %v", i, got, h.Version(), err)
+		if got, err := Read[float64](h); err != nil || got.At(1) != float64(i+1) || h.place.Version() != 1 {
+			t.Errorf("resource %d has %v in version %d, %v", i, got, h.place.Version(), err)
 		}
 	}
 }
 
 // If one member cannot be mapped, the error names it, and no member counts as written.
 func TestVectorMapsAllOrNothing(t *testing.T) {
-	type use = func(v Vector) error
-	write := func(v Vector) error { _, err := WriteAll[float64](v); return err }
 	for name, c := range map[string]struct {
-		last resource.Mode
 		hold bool
-		use  use
+		use  func(v Vector) error
 		want error
 		text string
 	}{
-		"a reader": {resource.Read, true, write, resource.ErrReadOnly,
-			`handle: member 2 of the vector: resource: map of "grid" (read): held for reading: request it for writing`},
-		"not held": {resource.Write, false, write, resource.ErrNotHeld,
+		"not held": {false, func(v Vector) error { _, err := ReadAll[float64](v); return err }, queue.ErrNotHeld,
 			`handle: member 2 of the vector: resource: map of "grid" (write): not acquired: acquire it first`},
-		"read, not held": {resource.Write, false, func(v Vector) error { _, err := ReadAll[float64](v); return err }, resource.ErrNotHeld,
-			`handle: member 2 of the vector: resource: map of "grid" (write): not acquired: acquire it first`},
-		"wrong length": {resource.Write, true, func(v Vector) error { _, err := WriteAll[[3]float64](v); return err }, nil,
+		"wrong length": {true, func(v Vector) error { _, err := ReadAll[[3]float64](v); return err }, nil,
 			`handle: member 0 of the vector: handle: the 8 bytes of "grid" are no whole number of [3]float64, which has 24 bytes: resize the resource to a multiple of 24, or view a type that fits`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, rs := trio(t, 8)
-			fine(t, v.Request(ToWrite(rs[0]), ToWrite(rs[1]), Want{rs[2], c.last}))
+			fine(t, v.Request(ToWrite(rs[0]), ToWrite(rs[1]), ToWrite(rs[2])))
 			fine(t, v[:2].Acquire(t.Context()))
 			if c.hold {
 				fine(t, v.Acquire(t.Context()))
@@ -147,49 +140,17 @@ func TestVectorMapsAllOrNothing(t *testing.T) {
 			if err == nil || err.Error() != c.text || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("got  %v\nwant %s", err, c.text)
 			}
-			fine(t, v.Cancel())
+			fine(t, v.cancel())
 			for i, r := range rs {
-				if h := holder(t, r); h.Version() != 0 {
-					t.Errorf("resource %d has version %d, but nothing was written", i, h.Version())
+				if h := holder(t, r); h.place.Version() != 0 {
+					t.Errorf("resource %d has version %d, but nothing was written", i, h.place.Version())
 				}
 			}
 		})
 	}
 	var idle Handle
-	if _, err := ReadAll[float64](Vector{&idle}); !errors.Is(err, resource.ErrNotHeld) || err.Error() != `handle: member 0 of the vector: resource: map: not acquired: acquire it first` {
+	if _, err := ReadAll[float64](Vector{&idle}); !errors.Is(err, queue.ErrNotHeld) || err.Error() != `handle: member 0 of the vector: resource: map: not acquired: acquire it first` {
 		t.Errorf("an idle handle: %v", err)
-	}
-}
-
-// Resize gives all resources one size, or changes none.
-func TestVectorResize(t *testing.T) {
-	v, rs := trio(t, 8)
-	sizes := func() []int {
-		var all []int
-		for _, r := range rs {
-			all = append(all, r.Inspect().Size)
-		}
-		return all
-	}
-	fine(t, v.Request(ToWrite(rs[0]), ToWrite(rs[1]), ToRead(rs[2])))
-	fine(t, v[:2].Acquire(t.Context()))
-	fails := func(step string, err, want error) {
-		t.Helper()
-		if !errors.Is(err, want) || !slices.Equal(sizes(), []int{8, 8, 8}) {
-			t.Errorf("%s: %v, sizes %v", step, err, sizes())
-		}
-	}
-	fails("not held", v.Resize(32), resource.ErrNotHeld)
-	fine(t, v.Acquire(t.Context()))
-	fails("held to read", v.Resize(32), resource.ErrReadOnly)
-	fails("12 bytes", v[:2].Resize(12), resource.ErrSize)
-	fine(t, v[:2].Resize(32))
-	if got := sizes(); !slices.Equal(got, []int{32, 32, 8}) {
-		t.Errorf("sizes %v", got)
-	}
-	all, err := WriteAll[float64](v[:2])
-	if err != nil || len(all[0]) != 4 || len(all[1]) != 4 {
-		t.Errorf("slices %v, %v", all, err)
 	}
 }
 
@@ -197,9 +158,8 @@ func TestVectorResize(t *testing.T) {
 func TestEmptyVector(t *testing.T) {
 	var v Vector
 	views, err := ReadAll[float64](v)
-	slices, errWrite := WriteAll[float64](v)
-	if len(views) != 0 || err != nil || len(slices) != 0 || errWrite != nil {
-		t.Errorf("%v %v, %v %v", views, err, slices, errWrite)
+	if len(views) != 0 || err != nil {
+		t.Errorf("%v %v", views, err)
 	}
-	fine(t, errors.Join(v.Request(), v.Acquire(ended()), v.Resize(8), v.Release(), v.Cancel(), v.Abandon(errFire)))
+	fine(t, errors.Join(v.Request(), v.Acquire(ended()), v.Next(), v.cancel(), v.Abandon(errFire)))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -15,50 +16,38 @@ func TestVector(t *testing.T) {
 	var h Handle
 	var p, q Pair
 	v := Vector{&h, &p, &q}
-	fine(t, h.Request(a, resource.Write))
-	fine(t, p.Request(b, resource.Read))
+	fine(t, h.Request(a, queue.Write))
+	fine(t, p.Request(b, queue.Read))
 	first := holder(t, c)
-	fine(t, q.Request(c, resource.Write))
-	if got := v.Test(); got != Requested {
-		t.Errorf("%v, but one member waits", got)
-	}
+	fine(t, q.Request(c, queue.Write))
 	for range 2 {
 		if err := v.Acquire(ended()); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-		if !h.Place().Held() || !p.Place().Held() || !q.Place().Requested() {
+		if !h.place.Held() || !p.place.Held() || !q.place.Requested() {
 			t.Error("want the first two held, and the third to wait")
 		}
 	}
 	fine(t, first.Release())
-	if got := v.Test(); got != Granted {
-		t.Errorf("%v, but two members are held and one is granted", got)
-	}
 	fine(t, v.Acquire(ended()))
-	if got := v.Test(); got != Held {
-		t.Errorf("%v, but all members are acquired", got)
-	}
 	fine(t, v.Next())
-	if got := v.Test(); got != Idle {
-		t.Errorf("%v, but the handle is idle", got)
-	}
-	if h.Place().Requested() || !p.Place().Requested() || !q.Place().Requested() || p.Iteration() != 1 {
+	if h.place.Requested() || !p.place.Requested() || !q.place.Requested() {
 		t.Error("want the pairs to be requested again, and the handle to be idle")
 	}
 	// A handle that was not requested is the first to fail, and those behind it
 	// are not acquired.
-	if err := v.Acquire(ctx); !errors.Is(err, resource.ErrNotRequested) || p.Place().Held() {
-		t.Errorf("%v, the next is held: %t", err, p.Place().Held())
+	if err := v.Acquire(ctx); !errors.Is(err, queue.ErrNotRequested) || p.place.Held() {
+		t.Errorf("%v, the next is held: %t", err, p.place.Held())
 	}
-	fine(t, h.Request(a, resource.Write))
+	fine(t, h.Request(a, queue.Write))
 	fine(t, p.Acquire(ctx))
-	fine(t, v.Cancel())
+	fine(t, v.cancel())
 	for i, g := range v {
-		if pl := g.held().Place(); pl.Requested() || pl.Held() {
+		if pl := &g.held().place; pl.Requested() || pl.Held() {
 			t.Errorf("number %d is not idle", i)
 		}
 	}
-	fine(t, v.Cancel())
+	fine(t, v.cancel())
 	for _, r := range []*resource.Resource{a, b, c} {
 		holder(t, r)
 	}
@@ -68,16 +57,16 @@ func TestVector(t *testing.T) {
 func TestVectorFails(t *testing.T) {
 	r := newResource(t, 8)
 	var hs [3]Handle
-	fine(t, hs[0].Request(r, resource.Read))
+	fine(t, hs[0].Request(r, queue.Read))
 	fine(t, hs[0].Acquire(t.Context()))
-	fine(t, hs[2].Request(r, resource.Read))
+	fine(t, hs[2].Request(r, queue.Read))
 	fine(t, hs[2].Acquire(t.Context()))
 	v := Vector{&hs[0], &hs[1], &hs[2]}
-	err := v.Release()
-	if !errors.Is(err, resource.ErrNotHeld) || hs[0].Place().Held() || hs[2].Place().Held() {
-		t.Errorf("%v, and the others are held: %t, %t", err, hs[0].Place().Held(), hs[2].Place().Held())
+	err := v.Next()
+	if !errors.Is(err, queue.ErrNotHeld) || hs[0].place.Held() || hs[2].place.Held() {
+		t.Errorf("%v, and the others are held: %t, %t", err, hs[0].place.Held(), hs[2].place.Held())
 	}
-	if Vector(nil).Acquire(ended()) != nil || Vector(nil).Test() != Held || Vector(nil).Release() != nil || Vector(nil).Cancel() != nil {
+	if Vector(nil).Acquire(ended()) != nil || Vector(nil).Next() != nil || Vector(nil).cancel() != nil {
 		t.Error("an empty vector fails")
 	}
 }
@@ -91,8 +80,8 @@ func TestVectorsMeet(t *testing.T) {
 		const n, rounds = 4, 20
 		var pairs [n][2]Pair
 		for i := range pairs {
-			fine(t, pairs[i][0].Request(a, resource.Write))
-			fine(t, pairs[i][1].Request(b, resource.Write))
+			fine(t, pairs[i][0].Request(a, queue.Write))
+			fine(t, pairs[i][1].Request(b, queue.Write))
 		}
 		for i := range pairs {
 			go func() {
@@ -108,7 +97,7 @@ func TestVectorsMeet(t *testing.T) {
 					}
 					err = errors.Join(err, v.Next())
 				}
-				done <- errors.Join(err, v.Cancel())
+				done <- errors.Join(err, v.cancel())
 			}()
 		}
 		for range n {
@@ -131,31 +120,26 @@ func TestVectorAbandon(t *testing.T) {
 	var reads, idle Handle
 	v := Vector{&writes, &reads, &waits, &idle}
 	first := holder(t, c)
-	fine(t, writes.Request(a, resource.Write))
-	fine(t, reads.Request(b, resource.Read))
-	fine(t, waits.Request(c, resource.Write))
+	fine(t, writes.Request(a, queue.Write))
+	fine(t, reads.Request(b, queue.Read))
+	fine(t, waits.Request(c, queue.Write))
 	fine(t, writes.Acquire(t.Context()))
 	fine(t, reads.Acquire(t.Context()))
 	_, err := Write[float64](&writes)
 	fine(t, err)
-	ctx, err := writes.Context(t.Context())
-	fine(t, err)
 	fine(t, v.Abandon(reason))
-	if context.Cause(ctx) != ErrReleased {
-		t.Errorf("the context of an abandoned access: %v", context.Cause(ctx))
-	}
 	for i, g := range v {
-		if place := g.held().Place(); place.Held() || place.Requested() {
+		if place := &g.held().place; place.Held() || place.Requested() {
 			t.Errorf("handle %d: held %t, requested %t", i, place.Held(), place.Requested())
 		}
 	}
 	fine(t, first.Release())
-	for r, want := range map[*resource.Resource]error{a: resource.ErrPoisoned, b: nil, c: nil} {
+	for r, want := range map[*resource.Resource]error{a: queue.ErrPoisoned, b: nil, c: nil} {
 		if err := holder(t, r).Prior(); !errors.Is(err, want) {
 			t.Errorf("prior is %v, want %v", err, want)
 		}
 	}
-	if err := idle.Abandon(reason); !errors.Is(err, resource.ErrNotHeld) {
+	if err := idle.Abandon(reason); !errors.Is(err, queue.ErrNotHeld) {
 		t.Errorf("of an idle handle: %v", err)
 	}
 }

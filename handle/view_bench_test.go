@@ -4,8 +4,8 @@ import "testing"
 
 var sunk float64
 
-func floats(n int) (plain []float64, view View[float64], b []byte) {
-	b = aligned(8 * n)
+func floats(n int) (plain []float64, view View[float64]) {
+	b := aligned(8 * n)
 	plain, err := castWrite[float64](b)
 	if err != nil {
 		panic(err)
@@ -17,48 +17,12 @@ func floats(n int) (plain []float64, view View[float64], b []byte) {
 	if err != nil {
 		panic(err)
 	}
-	return plain, view, b
-}
-
-// The cost of a view in each access, without the check that the handle holds.
-func BenchmarkViewMade(b *testing.B) {
-	_, _, bytes := floats(1000)
-	var memo typeMemo
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := checkOnce[float64](&memo); err != nil {
-			b.Fatal(err)
-		}
-		s, err := castWrite[float64](bytes)
-		if err != nil {
-			b.Fatal(err)
-		}
-		sunk += s[1]
-	}
-}
-
-func BenchmarkCheckAgain(b *testing.B) {
-	var memo typeMemo
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := checkOnce[float64](&memo); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkCheckFirst(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := Check[cell](); err != nil {
-			b.Fatal(err)
-		}
-	}
+	return plain, view
 }
 
 // The sum of 1000 numbers through a slice, At and All: compare the three.
 func BenchmarkSum(b *testing.B) {
-	plain, view, _ := floats(1000)
+	plain, view := floats(1000)
 	b.Run("slice", func(b *testing.B) {
 		for b.Loop() {
 			sunk = sumSlice(plain)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"iter"
 	"math"
 	"slices"
@@ -14,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 )
 
 // cell is a struct with 4 bytes of padding at its end.
@@ -34,7 +34,7 @@ func aligned(n int) []byte {
 type shape struct {
 	name  string
 	size  int // of an element
-	bytes int // of it that are not padding
+	bytes int // the bytes that are not padding
 	check func(t fatal, b []byte, i, j int)
 }
 
@@ -58,18 +58,20 @@ var shapes = []shape{
 	shapeOf[cell]("cell", 32, 28),
 }
 
+var errLength = errors.New("no whole number of elements")
+
 // castWrite is the cast of Write.
 func castWrite[T any](b []byte) ([]T, error) {
-	if err := checkLength[T](len(b)); err != nil {
-		return nil, err
+	if !typed.Fits[T](len(b)) {
+		return nil, errLength
 	}
-	return elements[T](b), nil
+	return typed.Slice[T](b), nil
 }
 
 // castRead is the cast of Read.
 func castRead[T any](b []byte) (View[T], error) {
 	s, err := castWrite[T](b)
-	return View[T]{s}, err
+	return View[T](typed.ViewOn(s)), err
 }
 
 // checkViews compares views of b with package binary's decoding of the same bytes. It
@@ -83,11 +85,8 @@ func checkViews[T any](t fatal, b []byte, size, bytesOf, i, j int) {
 	v, err := castRead[T](b)
 	s, errWrite := castWrite[T](b)
 	if len(b)%size != 0 {
-		want := fmt.Sprintf("handle: %d bytes are no whole number of %T, which has %d bytes: resize the resource to a multiple of %d, or view a type that fits", len(b), one, size, size)
-		for _, err := range []error{err, errWrite} {
-			if e := (*LengthError)(nil); !errors.As(err, &e) || e.Error() != want {
-				t.Fatalf("%d bytes: %v, want the LengthError\n%s", len(b), err, want)
-			}
+		if err != errLength || errWrite != errLength {
+			t.Fatalf("%d bytes are %T: %v, %v", len(b), one, err, errWrite)
 		}
 		if v.Len() != 0 || s != nil {
 			t.Fatalf("elements besides an error")
@@ -181,14 +180,14 @@ func FuzzViews(f *testing.F) {
 	})
 }
 
-// A part has the bytes of its elements. One that is not there is a *resource.RangeError.
+// A part has the bytes of its elements. One that is not there is a *queue.RangeError.
 func TestWritePart(t *testing.T) {
 	r := newResource(t, 32)
 	var h Handle
-	fine(t, h.Request(r, resource.Write))
+	fine(t, h.Request(r, queue.Write))
 	fine(t, h.Acquire(t.Context()))
 	for _, c := range []struct{ low, high int }{{0, 4}, {1, 3}, {2, 2}, {4, 4}} {
-		s, err := WritePart[uint64](&h, c.low, c.high)
+		s, err := typed.WritePart[uint64](&h.place, &h.memo, c.low, c.high)
 		if err != nil || len(s) != c.high-c.low || cap(s) != len(s) {
 			t.Fatalf("elements %d to %d: %d of them, room for %d, %v", c.low, c.high, len(s), cap(s), err)
 		}
@@ -201,9 +200,9 @@ func TestWritePart(t *testing.T) {
 		t.Errorf("the elements are %v, %v", got, err)
 	}
 	for _, c := range []struct{ low, high int }{{-1, 2}, {3, 2}, {0, 5}, {5, 5}, {0, math.MaxInt}, {math.MaxInt / 8, math.MaxInt / 8}, {math.MinInt, math.MaxInt}} {
-		var e *resource.RangeError
-		if _, err := WritePart[uint64](&h, c.low, c.high); !errors.As(err, &e) {
-			t.Errorf("elements %d to %d: %v, want a *resource.RangeError", c.low, c.high, err)
+		var e *queue.RangeError
+		if _, err := typed.WritePart[uint64](&h.place, &h.memo, c.low, c.high); !errors.As(err, &e) {
+			t.Errorf("elements %d to %d: %v, want a *queue.RangeError", c.low, c.high, err)
 		}
 	}
 	fine(t, h.Release())
@@ -284,14 +283,10 @@ func TestAllEndsWhenTold(t *testing.T) {
 }
 
 func TestViewsAllocateNothing(t *testing.T) {
-	b := aligned(8000)
-	var memo typeMemo
+	h := holder(t, newResource(t, 8000))
 	var sum float64
 	if n := testing.AllocsPerRun(100, func() {
-		if err := checkOnce[float64](&memo); err != nil {
-			t.Fatal(err)
-		}
-		v, err := castRead[float64](b)
+		v, err := Read[float64](h)
 		if err != nil {
 			t.Fatal(err)
 		}

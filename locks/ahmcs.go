@@ -40,7 +40,7 @@ import (
 // Cost, away from home: a look at two tails, a swap of the root's tail and a CAS if the lock
 // is free, and no look if the rank enters at the root. In contention what hmcs takes.
 type ahmcs struct {
-	handle
+	side
 	trees []tree // trees[k] enters at level k+1
 	enter int    // the one to enter next
 	now   int    // the one in which the rank holds the lock
@@ -52,9 +52,9 @@ func newAHMCS(lock *Lock, w rma.Window) Mutex {
 	l.init(lock, w)
 	levels := allLevels(l.topo)
 	for k := range levels {
-		t := newTree(&l.handle, levels[:k+1], 0)
+		t := newTree(&l.side, levels[:k+1], 0)
 		for i := range t.levels {
-			t.levels[i].bases[1] = levelWords*len(levels) + nodeWords*i
+			t.levels[i].secondBase = levelWords*len(levels) + nodeWords*i
 		}
 		if k+1 < len(levels) {
 			t.levels[k].stand(t.levels[k].name | second)
@@ -108,7 +108,7 @@ func (l *ahmcs) Release() {
 		return
 	}
 	if l.now == l.enter {
-		l.adapt(!l.last(l.now).queue.alone())
+		l.adapt(!l.last(l.now).alone())
 	}
 	if t := &l.trees[l.now]; !t.pass() {
 		t.leave(granted)

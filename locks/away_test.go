@@ -8,8 +8,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// handles makes a lock in memory and returns the handles of its two ranks.
-func handles(t *testing.T, name string, o Options) (m [2]Mutex) {
+// sides makes a lock in memory and returns the sides of its two ranks.
+func sides(t *testing.T, name string, o Options) (m [2]Mutex) {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: topology.Flat(2)})
 	if err != nil {
@@ -35,7 +35,7 @@ func handles(t *testing.T, name string, o Options) (m [2]Mutex) {
 // that finds its counter as it has left it wakes no reader. So the reader must not sleep if
 // the phase has come round and away is gone.
 func TestAway(t *testing.T) {
-	m := handles(t, "RMA-RW", Options{TDC: 2, StepBack: true})
+	m := sides(t, "RMA-RW", Options{TDC: 2, StepBack: true})
 	reader, barger := m[0].(*rmaRW), m[1].(*rmaRW)
 	c, ctx := reader.own, t.Context()
 	bar := func() {

@@ -98,9 +98,9 @@ func (r *report) besideOthers(name string) {
 }
 
 // sections are empty sections, one for each rank of a lock.
-func sections(handles []locks.Mutex) (do []func()) {
+func sections(sides []locks.Mutex) (do []func()) {
 	ctx := context.Background()
-	for _, m := range handles {
+	for _, m := range sides {
 		do = append(do, func() {
 			if m.Acquire(ctx) != nil {
 				panic(cannotFail)

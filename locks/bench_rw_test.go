@@ -130,10 +130,10 @@ func xsyncRW() func(g int, c *chance) loop {
 	}
 }
 
-func rankRW(handles []locks.Mutex) func(g int, c *chance) loop {
+func rankRW(sides []locks.Mutex) func(g int, c *chance) loop {
 	ctx := context.Background()
 	return func(g int, c *chance) loop {
-		m := handles[g].(locks.RWMutex)
+		m := sides[g].(locks.RWMutex)
 		return func(stage *atomic.Uint64) (n uint64) {
 			for s := stage.Load(); s != over; s = stage.Load() {
 				for !c.happens() {

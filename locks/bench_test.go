@@ -200,18 +200,18 @@ func perSecond(counts []float64, took time.Duration) figure {
 	return figure{sum / took.Seconds(), spread(counts)}
 }
 
-// fresh makes a lock on a new fabric and returns the handles of all ranks.
+// fresh makes a lock on a new fabric and returns the sides of all ranks.
 func fresh(tb testing.TB, name, machine string, o locks.Options) []locks.Mutex {
 	l, f := onMem(tb, name, machine, o)
-	handles := make([]locks.Mutex, f.Topology().Ranks())
-	for p := range handles {
+	sides := make([]locks.Mutex, f.Topology().Ranks())
+	for p := range sides {
 		w, err := f.Window(locks.Rank(p))
 		if err != nil {
 			tb.Fatal(err)
 		}
-		handles[p] = l.At(w)
+		sides[p] = l.At(w)
 	}
-	return handles
+	return sides
 }
 
 // cannotFail is the panic value of a benchmark that must not call must, because the call

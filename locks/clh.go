@@ -45,7 +45,7 @@ import (
 // Invariant: every node is owned by one rank, stands in the queue for one, or is the tail's
 // and released. At most one rank watches a node.
 //
-// Memory order: handle.end completes what the holder did, before the store of the flag,
+// Memory order: side.end completes what the holder did, before the store of the flag,
 // itself flushed, lets the successor go on. The same flush keeps the flag of one turn from
 // overwriting the flag of the next turn, which another rank writes.
 //
@@ -54,7 +54,7 @@ import (
 // word of another rank. In shared memory that is the queue lock with the fewest memory
 // accesses; elsewhere every look is a round trip, which is why CLH does not do there.
 type clhQueue struct {
-	h     *handle
+	side  *side
 	tail  word
 	nodes [2]clhNode
 	mine  uint // its last bit says which of them is owned
@@ -82,14 +82,14 @@ const (
 
 func wordsOfCLH(*topology.Tree, Options) Words { return Words{Home: clhHome, Rank: 1} }
 
-func newCLHQueue(h *handle) clhQueue {
-	c := clhQueue{h: h, tail: h.atHome(clhTail)}
-	c.nodes[0] = clhNode{flag: h.at(h.rank, 0), name: clhTurn + uint64(h.rank) + 1}
-	c.nodes[1] = clhNode{flag: h.atHome(clhSpare)}
+func newCLHQueue(s *side) clhQueue {
+	c := clhQueue{side: s, tail: s.atHome(clhTail)}
+	c.nodes[0] = clhNode{flag: s.at(s.rank, 0), name: clhTurn + uint64(s.rank) + 1}
+	c.nodes[1] = clhNode{flag: s.atHome(clhSpare)}
 	return c
 }
 
-func newCLHPart(h *handle) local { return padded(newCLHQueue(h)) }
+func newCLHPart(s *side) local { return padded(newCLHQueue(s)) }
 
 // own is the node that the rank owns, or that stands in the queue for it.
 func (c *clhQueue) own() *clhNode { return &c.nodes[c.mine&1] }
@@ -111,9 +111,9 @@ func (c *clhQueue) meet(name uint64) *clhNode {
 	pred := c.other()
 	if (pred.name^name)&clhLow != 0 {
 		if number := name & clhLow; number == 0 {
-			pred.flag = c.h.atHome(clhSpare)
+			pred.flag = c.side.atHome(clhSpare)
 		} else {
-			pred.flag = c.h.at(Rank(number-1), 0)
+			pred.flag = c.side.at(Rank(number-1), 0)
 		}
 	}
 	pred.name = name
@@ -125,10 +125,10 @@ func (c *clhQueue) enter(context.Context) (grant uint64, err error) {
 	pred := c.lineUp()
 	flag := pred.flag.Load()
 	if pred.released(flag) {
-		return left(flag), c.h.decided()
+		return left(flag), c.side.decided()
 	}
 	if flag, err = pred.flag.await(forever(), rma.Is(pred.name&clhHigh).Masked(clhHigh)); err != nil {
-		return none, c.h.fail(err)
+		return none, c.side.fail(err)
 	}
 	return flag & clhLow, nil
 }
@@ -165,7 +165,7 @@ func (c *clhQueue) leave(grant uint64) {
 	own.flag.Store(own.name&clhHigh | grant)
 	if own.flag.mustTell() && c.tail.Load() != own.name {
 		own.flag.wake()
-		c.h.handedOver()
+		c.side.handedOver()
 	}
 	c.trade()
 }
@@ -178,14 +178,14 @@ func (c *clhQueue) trade() {
 
 // clh is CLH.
 type clh struct {
-	handle
+	side
 	clhQueue
 }
 
 func newCLH(lock *Lock, w rma.Window) Mutex {
 	l := padded(clh{})
 	l.init(lock, w)
-	l.clhQueue = newCLHQueue(&l.handle)
+	l.clhQueue = newCLHQueue(&l.side)
 	return l
 }
 

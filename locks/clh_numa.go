@@ -33,7 +33,7 @@ import (
 // one of the own status to release, where either node is near by chance only, and a Put to
 // the successor if there is one.
 type clhNUMA struct {
-	handle
+	side
 	clhQueue
 	wait word // the rank's own
 }
@@ -52,7 +52,7 @@ func wordsOfCLHNUMA(*topology.Tree, Options) Words {
 func newCLHNUMA(lock *Lock, w rma.Window) Mutex {
 	l := padded(clhNUMA{})
 	l.init(lock, w)
-	l.clhQueue, l.wait = newCLHQueue(&l.handle), l.at(l.rank, clhNUMAWait)
+	l.clhQueue, l.wait = newCLHQueue(&l.side), l.at(l.rank, clhNUMAWait)
 	return l
 }
 

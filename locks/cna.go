@@ -60,11 +60,11 @@ const (
 	cnaRank     = 1<<cnaRankBits - 1
 )
 
-func newCNAQueue(h *handle, home int) cnaQueue {
-	n := h.topo.Levels()
+func newCNAQueue(s *side, home int) cnaQueue {
+	n := s.topo.Levels()
 	return cnaQueue{
-		queue: newQueue(h, h.atHome(home), h.rank, 0, false),
-		limit: uint64(h.o.Batch), level: n, element: h.topo.Element(h.rank, n),
+		queue: newQueue(s, s.atHome(home), s.rank, 0),
+		limit: uint64(s.o.Batch), level: n, element: s.topo.Element(s.rank, n),
 	}
 }
 
@@ -85,7 +85,7 @@ func (q *cnaQueue) tryEnter() bool {
 
 // handOn gives the lock to a successor, or leaves the queues empty.
 func (q *cnaQueue) handOn() {
-	succ := q.next.Load() &^ patient
+	succ := q.next.Load()
 	if succ == 0 {
 		if q.tail.CompareAndSwap(q.name, q.rear) { // the second queue becomes the first
 			if q.head != 0 {
@@ -93,15 +93,14 @@ func (q *cnaQueue) handOn() {
 			}
 			return
 		}
-		next, err := q.next.await(forever(), rma.IsNot(0))
-		if err != nil {
+		var err error
+		if succ, err = q.next.await(forever(), rma.IsNot(0)); err != nil {
 			return
 		}
-		succ = next &^ patient
 	}
 	if q.run < q.limit {
 		if near := q.findSuccessor(succ); near != 0 {
-			q.h.counts.passed.Inc()
+			q.side.counts.passed.Inc()
 			q.give(near, q.run+1, q.head, q.rear)
 			return
 		}
@@ -117,9 +116,9 @@ func (q *cnaQueue) handOn() {
 // it go to the second queue (find_successor).
 func (q *cnaQueue) findSuccessor(from uint64) uint64 {
 	prev, curr := uint64(0), from
-	for q.h.topo.Element(Rank(curr-1), q.level) != q.element {
-		next := q.h.at(Rank(curr-1), nodeNext)
-		if prev, curr = curr, next.Load()&^patient; curr == 0 {
+	for q.side.topo.Element(Rank(curr-1), q.level) != q.element {
+		next := q.side.at(Rank(curr-1), nodeNext)
+		if prev, curr = curr, next.Load(); curr == 0 {
 			return 0
 		}
 	}
@@ -130,7 +129,7 @@ func (q *cnaQueue) findSuccessor(from uint64) uint64 {
 			q.link(q.rear, from)
 		}
 		q.rear = prev
-		next := q.h.at(Rank(prev-1), nodeNext)
+		next := q.side.at(Rank(prev-1), nodeNext)
 		next.Store(0)
 	}
 	return curr
@@ -138,25 +137,25 @@ func (q *cnaQueue) findSuccessor(from uint64) uint64 {
 
 // link puts a node behind another one.
 func (q *cnaQueue) link(node, behind uint64) {
-	next := q.h.at(Rank(node-1), nodeNext)
+	next := q.side.at(Rank(node-1), nodeNext)
 	next.Store(behind)
 }
 
 // give gives the lock and the second queue to a rank.
 func (q *cnaQueue) give(succ, run, head, rear uint64) {
-	q.offer(succ|patient, run|head<<cnaRunBits|rear<<(cnaRunBits+cnaRankBits))
+	q.handTo(succ, run|head<<cnaRunBits|rear<<(cnaRunBits+cnaRankBits))
 }
 
 // cna is CNA.
 type cna struct {
-	handle
+	side
 	cnaQueue
 }
 
 func newCNA(lock *Lock, w rma.Window) Mutex {
 	l := padded(cna{})
 	l.init(lock, w)
-	l.cnaQueue = newCNAQueue(&l.handle, 0)
+	l.cnaQueue = newCNAQueue(&l.side, 0)
 	return l
 }
 

@@ -47,17 +47,18 @@ type local interface {
 // A waiter gives up where both parts let it: C-TAS-MCS and C-MCS-MCS. As in a tree of queues
 // (hmcs.go), a rank that gives up in the global lock lets go of the local one. A holder that
 // knows of waiters may find that all of them have gone. Then it lets go of both locks. The next
-// rank of the element finds an abandoned node in a global MCS queue (queue.looks). The other
+// rank of the element finds an abandoned node in a global MCS queue (abortQueue.looks). The other
 // local locks know of no way out: their rows say never (docs/decisions/locks-left-out.md).
 type cohort struct {
-	handle
+	side
 	local
 	global       part
-	below, above handle // the parts'
+	below, above side // the parts'
 	tl           uint64
-	passed       uint64 // CountInline: passes in a row, when the rank acquired
-	count        word   // the other CohortCounts
-	queue        *queue // the local part, if it is MCS
+	passed       uint64      // CountInline: passes in a row, when the rank acquired
+	count        word        // the other CohortCounts
+	queue        *abortQueue // the local part, if it is MCS
+	mayQuit      bool        // waiters give up
 }
 
 // newCohort is the lock for a rank. The locals' homes are the elements' tail ranks, so that
@@ -74,7 +75,7 @@ func newCohort(g cohortGlobal, l cohortLocal) func(*Lock, rma.Window) Mutex {
 		c.initPart(&c.below, tail, base{c.base.rank, c.base.rank + rma.Disp(l.words.Home)})
 		c.initPart(&c.above, c.home, base{c.base.home, c.base.rank + rma.Disp(globalRank)})
 		c.local = l.new(&c.below)
-		c.queue, _ = c.local.(*queue)
+		c.queue, _ = c.local.(*abortQueue)
 		c.global = g.new(&c.above, tail)
 		if givesUp(g, l) {
 			c.mayGiveUp()
@@ -175,7 +176,7 @@ func (c *cohort) pass(succ, n uint64) bool {
 
 // patience is the context of a wait.
 func (c *cohort) patience(ctx context.Context) context.Context {
-	if c.queue == nil || !c.queue.aborts {
+	if !c.mayQuit {
 		return forever()
 	}
 	return ctx
@@ -211,18 +212,15 @@ func givesUp(g cohortGlobal, l cohortLocal) bool {
 
 // mayGiveUp lets waiters give up in both parts.
 func (c *cohort) mayGiveUp() {
-	c.queue.aborts = true
-	switch global := c.global.(type) {
-	case *queue:
-		global.aborts, global.looks = true, true
-	case *ownQueue:
-		global.aborts = true
+	c.mayQuit = true
+	if global, ok := c.global.(*abortQueue); ok {
+		global.looks = true
 	}
 }
 
 // sharedQueue is a queue with one node for each element, whose tail is some word of the lock.
-func sharedQueue(h *handle, tail word, node Rank, base int) *queue {
-	q := padded(newQueue(h, tail, node, base, false))
+func sharedQueue(s *side, tail word, node Rank, base int) *abortQueue {
+	q := padded(newAbortQueue(s, tail, node, base))
 	q.shared = true
 	return q
 }
@@ -230,23 +228,23 @@ func sharedQueue(h *handle, tail word, node Rank, base int) *queue {
 // ownQueue is a queue with one node for each rank. The element remembers which node is
 // queued.
 type ownQueue struct {
-	queue
+	abortQueue
 	owner word
 }
 
-func newOwnQueue(h *handle, element Rank) part {
-	return padded(ownQueue{queue: newQueue(h, h.atHome(0), h.rank, 0, false), owner: h.at(element, nodeWords)})
+func newOwnQueue(s *side, element Rank) part {
+	return padded(ownQueue{abortQueue: newAbortQueue(s, s.atHome(0), s.rank, 0), owner: s.at(element, nodeWords)})
 }
 
 func (q *ownQueue) enter(ctx context.Context) (grant uint64, err error) {
-	if grant, err = q.queue.enter(ctx); err == nil {
+	if grant, err = q.abortQueue.enter(ctx); err == nil {
 		q.owner.Store(q.name)
 	}
 	return grant, err
 }
 
 func (q *ownQueue) tryEnter() bool {
-	if !q.queue.tryEnter() {
+	if !q.abortQueue.tryEnter() {
 		return false
 	}
 	q.owner.Store(q.name)
@@ -256,10 +254,10 @@ func (q *ownQueue) tryEnter() bool {
 func (q *ownQueue) leave(grant uint64) {
 	owner := q.owner.Load()
 	if owner == q.name || owner == 0 { // zero: the window has failed
-		q.queue.leave(grant)
+		q.abortQueue.leave(grant)
 		return
 	}
-	theirs := newQueue(q.h, q.tail, Rank(owner-1), q.bases[0], q.aborts)
+	theirs := newAbortQueue(q.side, q.tail, Rank(owner-1), q.base)
 	theirs.leave(grant)
 }
 
@@ -267,7 +265,7 @@ func (q *ownQueue) leave(grant uint64) {
 type cohortLocal struct {
 	name  string
 	words Words
-	new   func(*handle) local
+	new   func(*side) local
 	cost  Cost
 }
 
@@ -275,22 +273,22 @@ type cohortGlobal struct {
 	name  string
 	words Words
 	// new makes the lock for a rank. The memory of rank node holds the element's share.
-	new      func(h *handle, node Rank) part
+	new      func(s *side, node Rank) part
 	fairness string     // its own, between elements
 	cost     Operations // uncontended
 }
 
 func cohortGlobals() []cohortGlobal {
 	return []cohortGlobal{
-		{"TAS", Words{Home: 1}, func(h *handle, _ Rank) part { s := newSpin(h, false); return &s },
+		{"TAS", Words{Home: 1}, func(s *side, _ Rank) part { t := newSpin(s, false); return &t },
 			"none: TAS goes to any rank, after T_L,N in a row", Operations{Atomics: 1, Puts: 1}},
-		{"TKT", wordsOfTKT(nil, Options{}), func(h *handle, _ Rank) part { return newTKTPart(h) },
+		{"TKT", wordsOfTKT(nil, Options{}), func(s *side, _ Rank) part { return newTKTPart(s) },
 			"T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
-		{"MCS", Words{Home: 1, Rank: nodeWords + 1}, func(h *handle, node Rank) part {
-			if h.o.OwnNode {
-				return newOwnQueue(h, node)
+		{"MCS", Words{Home: 1, Rank: nodeWords + 1}, func(s *side, node Rank) part {
+			if s.o.OwnNode {
+				return newOwnQueue(s, node)
 			}
-			return sharedQueue(h, h.atHome(0), node, 0)
+			return sharedQueue(s, s.atHome(0), node, 0)
 		}, "T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
 		{"P2P", Words{Home: 1, Rank: nodeWords}, newP2P, "T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
 	}
@@ -302,7 +300,7 @@ func cohortLocals() []cohortLocal {
 			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}}},
 		{"TKT", wordsOfTKT(nil, Options{}), newTKTPart,
 			Cost{Uncontended: Operations{Atomics: 2, Gets: 3}, Contended: Operations{Atomics: 2, Gets: 4}}},
-		{"MCS", Words{Home: 1, Rank: nodeWords}, func(h *handle) local { return padded(newQueue(h, h.atHome(0), h.rank, 0, false)) },
+		{"MCS", Words{Home: 1, Rank: nodeWords}, func(s *side) local { return padded(newAbortQueue(s, s.atHome(0), s.rank, 0)) },
 			Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}}},
 		{"CLH", wordsOfCLH(nil, Options{}), newCLHPart,
 			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 3}}},

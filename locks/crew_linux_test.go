@@ -30,7 +30,7 @@ type order struct {
 	Machine string
 	Path    string          // of the fabric
 	After   time.Duration   // how long to wait before opening it
-	What    json.RawMessage // what the duty has to know
+	What    json.RawMessage // the input of the duty
 }
 
 // answer is what a process says of an order.

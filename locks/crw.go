@@ -43,7 +43,7 @@ import (
 // inside has closed every indicator in RP and WP, and each is empty, except for readers that go
 // back. In NP no reader comes while a writer has the cohort lock.
 //
-// Memory order: handle.end comes before a reader goes and before a writer lets others in.
+// Memory order: side.end comes before a reader goes and before a writer lets others in.
 //
 // Fairness: NP as the cohort lock, for readers and writers alike. RP: readers go before
 // writers, until a writer has looked Options.Patience times. WP: the writers of an element go
@@ -54,7 +54,7 @@ import (
 // and two atomics in RP; in WP three Gets and two atomics, and one atomic if it is passed
 // along.
 type crw struct {
-	handle
+	side
 	preference
 	cohort     nested
 	indicators []indicator

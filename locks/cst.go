@@ -89,7 +89,7 @@ func (l *cst) join() {
 		return
 	}
 	node := l.find()
-	l.queue = padded(newQueue(&l.below, l.below.at(node, cstLocal), l.rank, cstOwn, false))
+	l.queue = padded(newAbortQueue(&l.below, l.below.at(node, cstLocal), l.rank, cstOwn))
 	l.local = l.queue
 	l.global = sharedQueue(&l.above, l.above.atHome(cstTail), node, cstGlobal)
 	l.mayGiveUp()

@@ -17,9 +17,8 @@ import (
 // A message adds one to the receiver's inbox. The receiver remembers how many it has
 // received, so that the inbox needs no preparation.
 //
-// As DASH has it (dash::Mutex-FAO, Abbildung 4.3), a rank makes itself known to its predecessor
-// by a FetchOp, whose answer it does not use. A Put is enough (dash::Mutex, the third
-// optimisation of §4.3.2).
+// In DASH a rank makes itself known to its predecessor by a FetchOp, whose answer it does not
+// use. Here it does so by a Put (the third optimisation of §4.3.2).
 //
 // It is also P2P, the global lock of C-P2P-L (§5.4.1, optimisation 4; §5.4.2). There the tail
 // names the element of the last rank, whose ranks share a node. A rank tells its predecessor its
@@ -29,30 +28,29 @@ import (
 // Invariant, memory order: as for queue.
 //
 // Cost, away from home: one swap to acquire and one CAS to release, also if there is a
-// successor; behind a predecessor one more Put or FetchOp to it, with a successor one message.
+// successor; behind a predecessor one more Put to it, with a successor one message.
 // P2P needs no CAS if it sees a successor.
 type messages struct {
-	h        *handle
+	side     *side
 	tail     word
 	next     word   // of the own node, or the element's
 	inbox    word   // of the rank
 	node     uint64 // the name of the node
 	received uint64 // messages
-	fao      bool   // dash::Mutex-FAO
 	looks    bool   // P2P
 }
 
-// newMessages is the queue for the rank of h, whose node is at a rank.
-func newMessages(h *handle, node Rank) messages {
+// newMessages is the queue for the rank of s, whose node is at a rank.
+func newMessages(s *side, node Rank) messages {
 	return messages{
-		h: h, node: uint64(node) + 1,
-		tail: h.atHome(0), next: h.at(node, nodeNext), inbox: h.at(h.rank, nodeStatus),
+		side: s, node: uint64(node) + 1,
+		tail: s.atHome(0), next: s.at(node, nodeNext), inbox: s.at(s.rank, nodeStatus),
 	}
 }
 
 // newP2P is the global lock of a cohort.
-func newP2P(h *handle, node Rank) part {
-	q := padded(newMessages(h, node))
+func newP2P(s *side, node Rank) part {
+	q := padded(newMessages(s, node))
 	q.looks = true
 	return q
 }
@@ -60,16 +58,12 @@ func newP2P(h *handle, node Rank) part {
 func (q *messages) enter(context.Context) (grant uint64, err error) {
 	pred := q.tail.Swap(q.node)
 	if pred == 0 {
-		return none, q.h.decided()
+		return none, q.side.decided()
 	}
-	next, name := q.h.at(Rank(pred-1), nodeNext), uint64(q.h.rank)+1
-	if q.fao {
-		next.Swap(name)
-	} else {
-		next.publish(name)
-	}
+	next := q.side.at(Rank(pred-1), nodeNext)
+	next.publish(uint64(q.side.rank) + 1)
 	if _, err := q.inbox.await(forever(), rma.IsNot(q.received)); err != nil {
-		return none, q.h.fail(err)
+		return none, q.side.fail(err)
 	}
 	q.received++
 	return granted, nil
@@ -88,25 +82,22 @@ func (q *messages) leave(uint64) {
 		return
 	}
 	q.next.Store(0)
-	inbox := q.h.at(Rank(succ-1), nodeStatus)
+	inbox := q.side.at(Rank(succ-1), nodeStatus)
 	inbox.accumulate(1)
-	q.h.handedOver()
+	q.side.handedOver()
 }
 
 // dash is dash::Mutex.
 type dash struct {
-	handle
+	side
 	messages
 }
 
-func newDash(fao bool) func(*Lock, rma.Window) Mutex {
-	return func(lock *Lock, w rma.Window) Mutex {
-		l := padded(dash{})
-		l.init(lock, w)
-		l.messages = newMessages(&l.handle, l.rank)
-		l.fao = fao
-		return l
-	}
+func newDash(lock *Lock, w rma.Window) Mutex {
+	l := padded(dash{})
+	l.init(lock, w)
+	l.messages = newMessages(&l.side, l.rank)
+	return l
 }
 
 // Acquire implements Mutex.

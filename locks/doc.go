@@ -33,9 +33,9 @@
 //	// Output:
 //	// rank 0 has C-MCS-HEM
 //
-// A row of kind [ReaderWriter] makes handles that are also an [RWMutex], a row of kind
+// A row of kind [ReaderWriter] makes sides that are also an [RWMutex], a row of kind
 // [Priority] a [PriorityMutex]. [ByName] also makes locks of two others: P-X-Y, and C-RW-NP-G-L.
-// Small interfaces tell what else a handle can do: [Tryer], [ReadTryer], [Cohort], [Oblivious],
+// Small interfaces tell what else a side can do: [Tryer], [ReadTryer], [Cohort], [Oblivious],
 // [Counter]. Package lockers makes a lock one for goroutines, which have no ranks.
 //
 // # Which one
@@ -56,7 +56,7 @@
 // # How they are made
 //
 // To read one lock, read four files: lock.go, the contract; word.go, how a lock reaches its
-// words; handle.go, what every lock has; and the lock's own file, which begins with its
+// words; side.go, what every lock has; and the lock's own file, which begins with its
 // paper, its words, its invariant and its cost.
 //
 // An algorithm is written against words. A word is reached by an atomic instruction where

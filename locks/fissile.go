@@ -26,7 +26,7 @@ import (
 //
 // Cost, away from home: a CAS and a FetchOp.
 type fissile struct {
-	handle
+	side
 	top   word
 	below cnaQueue
 }
@@ -34,7 +34,7 @@ type fissile struct {
 func newFissile(lock *Lock, w rma.Window) Mutex {
 	l := padded(fissile{})
 	l.init(lock, w)
-	l.top, l.below = l.atHome(0), newCNAQueue(&l.handle, 1)
+	l.top, l.below = l.atHome(0), newCNAQueue(&l.side, 1)
 	return l
 }
 
@@ -64,7 +64,7 @@ func (l *fissile) Acquire(ctx context.Context) error {
 
 // take takes the spin lock for the head.
 func (l *fissile) take() {
-	b := newBackoff(&l.handle)
+	b := newBackoff(&l.side)
 	for range l.o.Patience {
 		if b.wait(forever(), &l.top, rma.Is(0)) != nil || l.top.CompareAndSwap(0, topLocked) {
 			return

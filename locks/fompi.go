@@ -30,7 +30,7 @@ import (
 // Invariant: the writer bit is set only by a CAS from zero, so when no reader is in; a reader
 // is in only if it added itself while the bit was off.
 //
-// Memory order: handle.end completes what the holder did, before the subtraction, which is
+// Memory order: side.end completes what the holder did, before the subtraction, which is
 // flushed itself. A writer subtracts its bit and does not store zero, because readers may be
 // on their way out.
 //
@@ -40,7 +40,7 @@ import (
 // Cost, away from home: one CAS or FetchOp to acquire, one Accumulate to release, and one
 // atomic more for each failed try; a reader's failed try takes two.
 type fompiWord struct {
-	h    *handle
+	side *side
 	word word
 }
 
@@ -49,7 +49,7 @@ const (
 	fompiWriter = 1 << 63
 )
 
-func newFompiWord(h *handle) fompiWord { return fompiWord{h, h.atHome(0)} }
+func newFompiWord(s *side) fompiWord { return fompiWord{s, s.atHome(0)} }
 
 func wordsOfFompi(*topology.Tree, Options) Words { return Words{Home: 1} }
 
@@ -70,7 +70,7 @@ func (f *fompiWord) enterRead(ctx context.Context) (waited bool, err error) {
 
 func (f *fompiWord) tryEnterRead() bool {
 	if f.word.Add(fompiReader)&fompiWriter == 0 {
-		return !f.h.broken()
+		return !f.side.broken()
 	}
 	f.leaveRead()
 	return false
@@ -82,13 +82,13 @@ func (f *fompiWord) subtract(n uint64) { f.word.accumulate(-n) }
 
 // retry tries until it succeeds or ctx is done; until is when another try may succeed.
 func (f *fompiWord) retry(ctx context.Context, try func() bool, until rma.Until) (waited bool, err error) {
-	b := newBackoff(f.h)
+	b := newBackoff(f.side)
 	for !try() {
-		if waited = true; f.h.broken() {
-			return waited, f.h.intact()
+		if waited = true; f.side.broken() {
+			return waited, f.side.intact()
 		}
 		if err := b.wait(ctx, &f.word, until); err != nil {
-			return waited, f.h.fail(err)
+			return waited, f.side.fail(err)
 		}
 	}
 	return waited, nil
@@ -96,14 +96,14 @@ func (f *fompiWord) retry(ctx context.Context, try func() bool, until rma.Until)
 
 // fompiSpin is foMPI-Spin.
 type fompiSpin struct {
-	handle
+	side
 	fompiWord
 }
 
 func newFompiSpin(lock *Lock, w rma.Window) Mutex {
 	l := padded(fompiSpin{})
 	l.init(lock, w)
-	l.fompiWord = newFompiWord(&l.handle)
+	l.fompiWord = newFompiWord(&l.side)
 	return l
 }
 
@@ -137,7 +137,7 @@ type fompiRW struct{ fompiSpin }
 func newFompiRW(lock *Lock, w rma.Window) Mutex {
 	l := padded(fompiRW{})
 	l.init(lock, w)
-	l.fompiWord = newFompiWord(&l.handle)
+	l.fompiWord = newFompiWord(&l.side)
 	return l
 }
 

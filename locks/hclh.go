@@ -46,7 +46,7 @@ import (
 // The mark comes before the master waits. So it is there before the marked node's rank
 // has the lock: that rank is the master, or behind it.
 //
-// Memory order: handle.end completes what the holder did, before the store of the flag,
+// Memory order: side.end completes what the holder did, before the store of the flag,
 // which is flushed itself. So is the mark: late, it would overwrite the release.
 //
 // Fairness: the ranks of an element that are in the local queue when their master splices it
@@ -57,7 +57,7 @@ import (
 // local one and at the node before in each queue, a mark, and a look at the own flag and a
 // Put to it to release. A rank that waits does so at another rank's word, as in CLH.
 type hclh struct {
-	handle
+	side
 	local, global word
 	own, pred     clhNode
 }

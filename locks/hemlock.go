@@ -30,7 +30,7 @@ import (
 //
 // # When the word is free again
 //
-// As printed, a release waits until the successor has cleared the word. Where there are
+// The printed release waits until the successor has cleared the word. Where there are
 // more ranks than processors that is a wait for the scheduler, outside the queue: releasers
 // sleep while their successors go on, until one is alone and takes the lock again and again
 // for as long as it may run. Here no rank waits for an acknowledgement before it needs the
@@ -43,10 +43,8 @@ import (
 // successor from taking that for its own. Two are enough: the word is clear before the rank
 // leaves again.
 //
-// HEM-printed waits for the acknowledgement in each release. HEM-Overlap is the printed
-// Overlap: it waits before it lines up, until its word no longer names the lock. Neither needs a
-// turn, so theirs is always 0. Uffmann reports that the first print of Overlap ended in
-// deadlocks; see docs/explanation/explored.md.
+// The laboratory has both printed texts, which need no turn: one waits for the acknowledgement in
+// each release, and Overlap before it lines up. docs/explanation/explored.md tells more.
 //
 // # Variants
 //
@@ -66,7 +64,7 @@ import (
 // Invariant: a rank's word names a lock in the turn in which the rank has just held it,
 // until the successor of that turn takes the lock or there is none.
 //
-// Memory order: handle.end completes what the holder did, before the CAS of the tail or the
+// Memory order: side.end completes what the holder did, before the CAS of the tail or the
 // store of the grant lets another rank go on. The flush of the clearing store keeps it from
 // undoing a later hand-over.
 //
@@ -75,10 +73,10 @@ import (
 // clears it; handing over touches the own word. An additional lock of a set costs one word
 // altogether.
 type hemQueue struct {
-	h     *handle
+	side  *side
 	tail  word
 	grant word   // of the own rank
-	name  uint64 // what the tail holds of the rank, or will hold next
+	name  uint64 // the name of the rank that the tail holds, or will hold next
 	ident uint64 // of the lock in a grant
 	hemVariant
 }
@@ -86,17 +84,7 @@ type hemQueue struct {
 // hemVariant is how a lock differs from the base algorithm.
 type hemVariant struct {
 	ctr, ah bool
-	waits   hemWaits
 }
-
-// hemWaits is when a rank waits until its successor has cleared its word.
-type hemWaits uint8
-
-const (
-	whenNeeded   hemWaits = iota // before the next hand-over
-	inRelease                    // as printed
-	beforeLineUp                 // as printed, Overlap
-)
 
 // The fields of the words.
 const (
@@ -105,36 +93,31 @@ const (
 	hemGrant = 32        // shift
 )
 
-func newHemQueue(h *handle, v hemVariant) hemQueue {
+func newHemQueue(s *side, v hemVariant) hemQueue {
 	return hemQueue{
-		h: h, tail: h.atHome(0), grant: h.at(h.rank, 0),
-		name: (uint64(h.rank) + 1) << 1, ident: h.number << 1, hemVariant: v,
+		side: s, tail: s.atHome(0), grant: s.at(s.rank, 0),
+		name: (uint64(s.rank) + 1) << 1, ident: s.number << 1, hemVariant: v,
 	}
 }
 
-func newHemPart(v hemVariant) func(*handle) local {
-	return func(h *handle) local { return padded(newHemQueue(h, v)) }
+func newHemPart(v hemVariant) func(*side) local {
+	return func(s *side) local { return padded(newHemQueue(s, v)) }
 }
 
 func wordsOfHemlock(*topology.Tree, Options) Words { return Words{Home: 1, Rank: 1, Shared: true} }
 
 // enter implements part.
 func (q *hemQueue) enter(context.Context) (grant uint64, err error) {
-	if q.waits == beforeLineUp && q.grant.Load()&hemLock == q.ident {
-		if _, err := q.grant.await(forever(), rma.IsNot(q.ident).Masked(hemLock)); err != nil {
-			return none, q.h.fail(err)
-		}
-	}
 	pred := q.tail.Swap(q.name)
 	if pred == 0 {
-		return none, q.h.decided()
+		return none, q.side.decided()
 	}
 	// The predecessor names the lock in the turn in which it stood in the tail.
-	theirs := q.h.at(Rank(pred>>1-1), 0)
+	theirs := q.side.at(Rank(pred>>1-1), 0)
 	named := rma.Is(q.ident | pred&hemTurn).Masked(hemLock)
 	word, err := theirs.await(forever(), named)
 	if err != nil {
-		return none, q.h.fail(err)
+		return none, q.side.fail(err)
 	}
 	if q.ctr {
 		theirs.Swap(0)
@@ -155,9 +138,7 @@ func (q *hemQueue) alone() bool { return q.tail.Load() == q.name }
 // leave implements part.
 func (q *hemQueue) leave(grant uint64) {
 	name := q.name
-	if q.waits == whenNeeded {
-		q.name ^= hemTurn
-	}
+	q.name ^= hemTurn
 	if !q.ah && q.tail.CompareAndSwap(name, 0) {
 		return
 	}
@@ -168,10 +149,7 @@ func (q *hemQueue) leave(grant uint64) {
 		q.grant.Store(0) // ranks that watch it for another lock do not care
 		return
 	}
-	q.h.handedOver()
-	if q.waits == inRelease {
-		_, _ = q.grant.await(forever(), rma.Is(0)) // a failed window ends the wait
-	}
+	q.side.handedOver()
 }
 
 // offer writes into the own word as soon as that is free, and reports false if the window
@@ -203,7 +181,7 @@ func (q *hemQueue) take(named uint64) bool {
 
 // hemlock is HEM, and its variants.
 type hemlock struct {
-	handle
+	side
 	hemQueue
 }
 
@@ -211,7 +189,7 @@ func newHemlock(v hemVariant) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
 		l := padded(hemlock{})
 		l.init(lock, w)
-		l.hemQueue = newHemQueue(&l.handle, v)
+		l.hemQueue = newHemQueue(&l.side, v)
 		return l
 	}
 }

@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -19,7 +19,7 @@ import (
 )
 
 // hemlocks are the rows of the table whose ranks have one word for all locks.
-var hemlocks = []string{"HEM", "HEM-CTR", "HEM-AH", "HEM-printed", "HEM-Overlap"}
+var hemlocks = []string{"HEM", "HEM-CTR", "HEM-AH"}
 
 func specOf(t *testing.T, name string) locks.Spec {
 	t.Helper()
@@ -54,7 +54,7 @@ func TestHemlockMemory(t *testing.T) {
 	}
 	// Every rank is home to the locks of one cache line, and then of five more.
 	const few, more = 8 * ranks, 5 * 8 * ranks
-	for name, want := range map[string]int{"HEM": 1, "HEM-CTR": 1, "HEM-AH": 1, "HEM-printed": 1, "HEM-Overlap": 1, "MCS": 2*ranks + 1} {
+	for name, want := range map[string]int{"HEM": 1, "HEM-CTR": 1, "HEM-AH": 1, "MCS": 2*ranks + 1} {
 		words := used(name, few+more) - used(name, few)
 		if words != want*more {
 			t.Errorf("%d more locks of a set of %s take %d words of %d ranks, want %d each", more, name, words, ranks, want)
@@ -62,65 +62,11 @@ func TestHemlockMemory(t *testing.T) {
 	}
 }
 
-// A nesting is one round of a rank. The rank acquires these locks of a set in this order.
-// Then it releases them, from the last to the first or from the first to the last.
-type nesting struct {
-	locks     []int
-	fromFirst bool
-}
-
-// nested is a system of ranks that hold several locks of a set at once. All successors of
-// a rank wait for its one word. The ranks check the promises of each lock.
-func nested(spec locks.Spec, tree *topology.Tree, way way, n int, scripts [][]nesting) sim.System {
-	return sim.System{Topology: tree, Shared: way == direct, Setup: func(f *sim.Fabric) (sim.Program, error) {
-		set, err := spec.NewSet(f, n, locks.Options{})
-		if err != nil {
-			return sim.Program{}, err
-		}
-		data, err := f.Alloc(n)
-		if err != nil {
-			return sim.Program{}, err
-		}
-		holder := make([]locks.Rank, n) // rank+1
-		written := make([]uint64, n)
-		home := locks.Rank(tree.Ranks() - 1)
-		enter := func(ctx context.Context, w rma.Window, k int) error {
-			if err := set[k].At(w).Acquire(ctx); err != nil {
-				return err
-			}
-			if holder[k] != 0 {
-				return fmt.Errorf("rank %d enters lock %d while rank %d holds it", w.Rank(), k, holder[k]-1)
-			}
-			holder[k] = w.Rank() + 1
-			seen := w.Get(home, data+rma.Disp(k))
-			if w.Err() != nil {
-				return w.Err()
-			}
-			if seen != written[k] {
-				return fmt.Errorf("rank %d sees write %d under lock %d, want %d", w.Rank(), seen, k, written[k])
-			}
-			written[k]++
-			w.Put(home, data+rma.Disp(k), written[k])
-			return nil
-		}
-		return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
-			for _, round := range scripts[w.Rank()] {
-				for _, k := range round.locks {
-					if err := enter(ctx, w, k); err != nil {
-						return err
-					}
-				}
-				release := slices.Clone(round.locks)
-				if !round.fromFirst {
-					slices.Reverse(release)
-				}
-				for _, k := range release {
-					holder[k] = 0
-					set[k].At(w).Release()
-				}
-			}
-			return nil
-		}}, nil
+// nested is a system of ranks that hold several of n locks of a set at once.
+func nested(spec locks.Spec, way way, n int, rounds [][]lockstest.Nesting) sim.System {
+	return sim.System{Topology: topology.Flat(len(rounds)), Shared: way == direct, Setup: func(f *sim.Fabric) (sim.Program, error) {
+		body, err := lockstest.Nested{Set: lockstest.SetOf(spec, n), Rounds: rounds}.Start(f)
+		return sim.Program{Rank: body}, err
 	}}
 }
 
@@ -134,9 +80,9 @@ var (
 func TestHemlockNestedExhaustively(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()
-	both, reversed := nesting{locks: []int{0, 1}}, nesting{locks: []int{0, 1}, fromFirst: true}
-	first, second := nesting{locks: []int{0}}, nesting{locks: []int{1}}
-	for name, scripts := range map[string][][]nesting{
+	both, reversed := lockstest.Nesting{Locks: []int{0, 1}}, lockstest.Nesting{Locks: []int{0, 1}, FromFirst: true}
+	first, second := lockstest.Nesting{Locks: []int{0}}, lockstest.Nesting{Locks: []int{1}}
+	for name, scripts := range map[string][][]lockstest.Nesting{
 		"two ranks, both locks twice":                  {{both, reversed}, {reversed, both}},
 		"a rank between two other ranks":               {{both}, {first}, {second}},
 		"the same, released in the order of acquiring": {{reversed}, {first}, {second}},
@@ -145,7 +91,7 @@ func TestHemlockNestedExhaustively(t *testing.T) {
 		for _, lock := range hemlocks {
 			for _, way := range []way{byOperations, direct} {
 				t.Run(fmt.Sprintf("%s/%s/%s", lock, way, name), func(t *testing.T) {
-					report := nested(specOf(t, lock), topology.Flat(len(scripts)), way, 2, scripts).Exhaust(sim.Limit{States: nestedStates.N()})
+					report := nested(specOf(t, lock), way, 2, scripts).Exhaust(sim.Limit{States: nestedStates.N()})
 					if err := report.Err(); err != nil {
 						t.Fatal(err)
 					}
@@ -167,10 +113,10 @@ func TestHemlockNestedBySeed(t *testing.T) {
 	const ranks, number, rounds = 4, 3, 4
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 10 {
-		scripts := nestings(rng, ranks, number, rounds)
+		scripts := lockstest.Nestings(rng, ranks, number, rounds)
 		for _, lock := range hemlocks {
 			for _, way := range []way{byOperations, direct} {
-				system := nested(specOf(t, lock), topology.Flat(ranks), way, number, scripts)
+				system := nested(specOf(t, lock), way, number, scripts)
 				system.Faults = []sim.Faults{{}, {Delays: 2, Pauses: 2}}[i%2]
 				if err := system.Seeds(uint64(i), nestedSchedules.N()).Err(); err != nil {
 					t.Fatalf("%s, %s, %v: %v", lock, way, scripts, err)
@@ -178,23 +124,6 @@ func TestHemlockNestedBySeed(t *testing.T) {
 			}
 		}
 	}
-}
-
-// nestings draws scripts for ranks: any locks, in order.
-func nestings(rng *rand.Rand, ranks, number, rounds int) [][]nesting {
-	scripts := make([][]nesting, ranks)
-	for p := range scripts {
-		for range rounds {
-			round := nesting{fromFirst: rng.IntN(2) == 0}
-			for k := range number {
-				if rng.IntN(3) > 0 {
-					round.locks = append(round.locks, k)
-				}
-			}
-			scripts[p] = append(scripts[p], round)
-		}
-	}
-	return scripts
 }
 
 // TestHemlockNestedInMemory does the same with goroutines, which sleep and must be woken.
@@ -215,7 +144,7 @@ func TestHemlockNestedInMemory(t *testing.T) {
 			}
 			entered := make([]int, number) // each word under its lock: the race detector also checks
 			want := make([]int, number)
-			scripts := nestings(rand.New(rand.NewPCG(3, 4)), ranks, number, rounds)
+			scripts := lockstest.Nestings(rand.New(rand.NewPCG(3, 4)), ranks, number, rounds)
 			var all sync.WaitGroup
 			for p, script := range scripts {
 				w, err := f.Window(locks.Rank(p))
@@ -223,23 +152,20 @@ func TestHemlockNestedInMemory(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, round := range script {
-					for _, k := range round.locks {
+					for _, k := range round.Locks {
 						want[k]++
 					}
 				}
 				all.Go(func() {
 					for _, round := range script {
-						for _, k := range round.locks {
+						for _, k := range round.Locks {
 							if err := set[k].At(w).Acquire(t.Context()); err != nil {
 								t.Error(err)
 								return
 							}
 							entered[k]++
 						}
-						if !round.fromFirst {
-							slices.Reverse(round.locks)
-						}
-						for _, k := range round.locks {
+						for _, k := range round.Releases() {
 							set[k].At(w).Release()
 						}
 					}
@@ -256,14 +182,14 @@ func TestHemlockNestedInMemory(t *testing.T) {
 // TestHemlockNestingIsChecked plants defects that the checks above must find: ranks that
 // nest in different orders, and two locks that share a tail.
 func TestHemlockNestingIsChecked(t *testing.T) {
-	there, back := nesting{locks: []int{0, 1}}, nesting{locks: []int{1, 0}}
-	report := nested(specOf(t, "HEM"), topology.Flat(2), byOperations, 2, [][]nesting{{there}, {back}}).Exhaust(sim.Limit{})
+	there, back := lockstest.Nesting{Locks: []int{0, 1}}, lockstest.Nesting{Locks: []int{1, 0}}
+	report := nested(specOf(t, "HEM"), byOperations, 2, [][]lockstest.Nesting{{there}, {back}}).Exhaust(sim.Limit{})
 	if err := report.Err(); !errors.Is(err, sim.ErrDeadlock) {
 		t.Errorf("two ranks that nest two locks in two orders: %v, want a deadlock", err)
 	}
 	broken := specOf(t, "HEM")
 	broken.Words = func(*topology.Tree, locks.Options) locks.Words { return locks.Words{Rank: 1, Shared: true} }
-	report = nested(broken, topology.Flat(2), byOperations, 2, [][]nesting{{there}, {there}}).Exhaust(sim.Limit{})
+	report = nested(broken, byOperations, 2, [][]lockstest.Nesting{{there}, {there}}).Exhaust(sim.Limit{})
 	if err := report.Err(); err == nil || strings.Contains(err.Error(), "setup") {
 		t.Errorf("two locks with one tail: %v, want a broken promise", err)
 	}

@@ -36,16 +36,16 @@ import (
 //
 // Line numbers refer to listings 4 (enter) and 5 (pass, leave).
 type tree struct {
-	h      *handle
+	side   *side
 	levels []level // of this rank, from the coarsest
 	top    int     // the coarsest level, by index, that the rank has entered itself
 }
 
 // level is one queue on a rank's way to the root.
 type level struct {
-	queue
+	abortQueue
 	tl    uint64 // T_L,i
-	run   uint64 // acquisitions in a row, if the rank has entered the level itself
+	run   uint64 // acquisitions in a row, if the rank has entered the level itself, or has asked
 	count word   // the same, for other ranks
 }
 
@@ -63,24 +63,24 @@ const climb = granted
 
 // newTree is the rank's way through those levels of the topology, from the first one,
 // which is 1, to finer ones. Its words begin with a rank's word base.
-func newTree(h *handle, numbers []int, base int) tree {
-	t := tree{h: h, levels: make([]level, len(numbers), len(numbers)+1)} // a line behind them
+func newTree(s *side, numbers []int, base int) tree {
+	t := tree{side: s, levels: make([]level, len(numbers), len(numbers)+1)} // a line behind them
 	for k, i := range numbers {
-		home, node := h.o.Home, h.rank
+		home, node := s.o.Home, s.rank
 		if i > 1 {
-			home = h.topo.TailRank(i, h.topo.Element(h.rank, i))
+			home = s.topo.TailRank(i, s.topo.Element(s.rank, i))
 		}
 		shared := k+1 < len(numbers)
 		if shared {
 			below := numbers[k+1]
-			node = h.topo.TailRank(below, h.topo.Element(h.rank, below))
+			node = s.topo.TailRank(below, s.topo.Element(s.rank, below))
 		}
 		words := base + k*levelWords
 		l := &t.levels[k]
 		*l = level{
-			queue: newQueue(h, h.at(home, words+levelTail), node, words+levelNode, true),
-			tl:    uint64(h.o.TL[i-1]),
-			count: h.at(home, words+levelCount),
+			abortQueue: newAbortQueue(s, s.at(home, words+levelTail), node, words+levelNode),
+			tl:         uint64(s.o.TL[i-1]),
+			count:      s.at(home, words+levelCount),
 		}
 		l.shared, l.looks = shared, shared
 	}
@@ -91,7 +91,7 @@ func newTree(h *handle, numbers []int, base int) tree {
 // registers: a fifth one made every acquisition take 10 ns more.
 type entry struct {
 	root   bool   // it entered the root's queue itself
-	grant  uint64 // what it was granted at the last level that it entered
+	grant  uint64 // the grant of the last level that it entered
 	waited bool   // it found a predecessor at the finest level
 	upper  bool   // it entered the root's queue from an element
 }
@@ -101,7 +101,7 @@ func (t *tree) enter(ctx context.Context) (e entry, err error) {
 	finest := len(t.levels) - 1
 	for k := finest; ; k-- {
 		l := &t.levels[k]
-		if e.grant, err = l.queue.enter(ctx); err != nil { // l. 2-12
+		if e.grant, err = l.enter(ctx); err != nil { // l. 2-12
 			t.climbBelow(k)
 			return e, err
 		}
@@ -132,8 +132,8 @@ func (t *tree) pass() bool {
 			continue
 		}
 		t.remember(k)
-		if l.queue.pass(succ, run+1+climb) {
-			t.h.counts.passed.Inc()
+		if l.pass(succ, run+1+climb) {
+			t.side.counts.passed.Inc()
 			t.climbBelow(k)
 			return true
 		}
@@ -143,10 +143,11 @@ func (t *tree) pass() bool {
 
 // run is the number of acquisitions in a row at a level that the rank holds.
 func (t *tree) run(k int) uint64 {
-	if k >= t.top {
-		return t.levels[k].run
+	l := &t.levels[k]
+	if k < t.top {
+		l.run = l.count.Load()
 	}
-	return t.levels[k].count.Load()
+	return l.run
 }
 
 // remember leaves the numbers of the levels above k to the rank that will release them.
@@ -160,15 +161,15 @@ func (t *tree) remember(k int) {
 // leave gives up the root and all levels below: l. 12-23. grant is for the root's
 // successor.
 func (t *tree) leave(grant uint64) {
-	t.levels[0].queue.leave(grant)
+	t.levels[0].leave(grant)
 	t.climbBelow(0)
 }
 
 // climbBelow leaves the levels below k, whose successors have to climb. On a broken lock
 // it leaves them as they are.
 func (t *tree) climbBelow(k int) {
-	for k++; k < len(t.levels) && !t.h.broken(); k++ {
-		t.levels[k].queue.leave(climb)
+	for k++; k < len(t.levels) && !t.side.broken(); k++ {
+		t.levels[k].leave(climb)
 	}
 }
 
@@ -188,7 +189,7 @@ func (t *tree) tryEnter() bool {
 // alone reports whether no successor is known on any level.
 func (t *tree) alone() bool {
 	for k := len(t.levels) - 1; k >= 0; k-- {
-		if !t.levels[k].queue.alone() {
+		if !t.levels[k].alone() {
 			return false
 		}
 	}
@@ -208,14 +209,14 @@ func (t *tree) alone() bool {
 // Cost, away from home: the finest queues are near. One swap of the root's tail and one
 // CAS, and what a queue takes more where elements contend.
 type hmcs struct {
-	handle
+	side
 	tree
 }
 
 func newHMCS(lock *Lock, w rma.Window) Mutex {
 	l := padded(hmcs{})
 	l.init(lock, w)
-	l.tree = newTree(&l.handle, allLevels(l.topo), 0)
+	l.tree = newTree(&l.side, allLevels(l.topo), 0)
 	return l
 }
 
@@ -244,12 +245,12 @@ func (l *hmcs) Acquire(ctx context.Context) error {
 }
 
 // came is acquired for a rank that came through a tree.
-func (h *handle) came(m mode, e entry) {
-	h.acquired(m, e.waited)
+func (s *side) came(m mode, e entry) {
+	s.acquired(m, e.waited)
 	if e.upper {
-		h.counts.upper.Inc()
+		s.counts.upper.Inc()
 		if e.grant != none {
-			h.counts.upperWaited.Inc()
+			s.counts.upperWaited.Inc()
 		}
 	}
 }

@@ -44,7 +44,7 @@ type killTrial struct {
 	Away       int              // how long the victim stays away between two sections, or
 	Leaves     int              // after how many it does not come back
 	Linger     int              // how long a section lingers between two Puts
-	Words      int              // that a section writes
+	Words      int              // the words that a section writes
 }
 
 // killedWords are the most words that a section writes.

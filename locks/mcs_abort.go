@@ -6,7 +6,9 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// How a rank gives up its place in a queue (see queue in mcs.go).
+// abortQueue is a queue that waiters may leave before their turn. It is a layer on the queue of
+// mcs.go: the listing is the same, and a node has more states. MCS, trees of queues and cohorts
+// are made of such queues.
 //
 // A node cannot leave the middle of a queue on its own. A rank that gives up marks its
 // node and goes away. The node stays until a releaser comes to it, takes it out, and
@@ -22,6 +24,21 @@ import (
 // A rank whose context never ends says so when it makes itself known. Its releaser tells
 // it by a Put, as in the listing. The others it tells by a CAS, which fails if the rank
 // has given up meanwhile.
+//
+// Two more things are here, because a tree needs them together with this. The ranks of an element
+// may share a node, one after the other: then the next one expects it as it was, and a rank clears its
+// grant at once. And a rank may have a second node in a queue that has its element's node,
+// too (AHMCS).
+//
+// Invariant, memory order, cost: as for queue. A rank that may give up is told by a CAS, instead
+// of a Put.
+type abortQueue struct {
+	queue
+	pos        uint64 // the own node, or the skipped node in whose place the holder stands
+	shared     bool   // the other ranks of an element use the own node, too
+	looks      bool   // the own node may have been abandoned
+	secondBase int    // of a rank's second node among its words
+}
 
 // The values of a status besides 0 and grants.
 const (
@@ -29,30 +46,87 @@ const (
 	skipped   = 1 << 62
 )
 
-// patient is the part of a next that says that the rank does not give up.
-const patient = 1 << 63
+// The parts of a name in a next.
+const (
+	patient = 1 << 63 // the rank does not give up
+	second  = 1 << 62 // it is the rank's second node
+)
 
-// patience is the context of a wait, and what the rank says of it.
-func (q *queue) patience(ctx context.Context) (context.Context, uint64) {
-	if !q.aborts {
-		return forever(), patient
+// newAbortQueue is newQueue.
+func newAbortQueue(s *side, tail word, node Rank, base int) abortQueue {
+	q := newQueue(s, tail, node, base)
+	return abortQueue{queue: q, pos: q.name}
+}
+
+// stand makes a node the rank's own.
+func (q *abortQueue) stand(name uint64) {
+	q.name, q.pos, q.next, q.status = name, name, q.of(name, nodeNext), q.of(name, nodeStatus)
+}
+
+// of is a word of the node with that name.
+func (q *abortQueue) of(name uint64, i int) word {
+	base := q.base
+	if name&second != 0 {
+		base = q.secondBase
 	}
+	return q.side.at(Rank(name&^(patient|second)-1), base+i)
+}
+
+// enter queues up and returns the predecessor's grant, or none if the queue was empty. If ctx
+// ends first the rank gives up.
+func (q *abortQueue) enter(ctx context.Context) (grant uint64, err error) {
+	if q.stale {
+		q.prepare()
+	}
+	if q.looks && q.status.Load() != 0 {
+		if back, grant, err := q.rejoin(ctx); back || err != nil {
+			return grant, err
+		}
+	}
+	pred := q.tail.Swap(q.name) // l. 5-7
+	if pred == 0 {              // l. 8
+		return none, q.side.decided()
+	}
+	return q.follow(ctx, pred)
+}
+
+// follow waits behind pred.
+func (q *abortQueue) follow(ctx context.Context, pred uint64) (grant uint64, err error) {
+	name := q.name
 	if ctx.Done() == nil {
-		return ctx, patient
+		name |= patient
 	}
-	return ctx, 0
+	next := q.of(pred, nodeNext)
+	next.publish(name) // l. 9-10
+	return q.wait(ctx)
+}
+
+// wait waits for the grant: l. 11-14.
+func (q *abortQueue) wait(ctx context.Context) (grant uint64, err error) {
+	if grant, err = q.status.await(ctx, rma.IsNot(0)); err != nil {
+		return q.quit(err)
+	}
+	q.took()
+	return grant, nil
+}
+
+// took clears the grant that the rank has read, or leaves that to its next enter.
+func (q *abortQueue) took() {
+	if q.stale = !q.shared; q.shared {
+		q.status.Store(0)
+	}
 }
 
 // quit is the end of a wait that err has ended. The node stays where it is, unless the
 // lock came at the last moment.
-func (q *queue) quit(err error) (grant uint64, _ error) {
-	if q.h.broken() || q.status.CompareAndSwap(0, abandoned) {
+func (q *abortQueue) quit(err error) (grant uint64, _ error) {
+	if q.side.broken() || q.status.CompareAndSwap(0, abandoned) {
 		q.looks = true
-		return none, q.h.fail(err)
+		return none, q.side.fail(err)
 	}
 	grant = q.status.Load()
-	if q.h.broken() {
-		return none, q.h.fail(err)
+	if q.side.broken() {
+		return none, q.side.fail(err)
 	}
 	q.took()
 	return grant, nil
@@ -61,11 +135,11 @@ func (q *queue) quit(err error) (grant uint64, _ error) {
 // rejoin is for a node that this rank, or another one of its element, has abandoned.
 // If the node is still in its place the rank has come back, and rejoin waits there.
 // Otherwise the node is free when rejoin returns.
-func (q *queue) rejoin(ctx context.Context) (back bool, grant uint64, err error) {
+func (q *abortQueue) rejoin(ctx context.Context) (back bool, grant uint64, err error) {
 	back = q.status.CompareAndSwap(abandoned, 0)
 	if !back {
 		if _, err := q.status.await(forever(), rma.IsNot(skipped)); err != nil {
-			return false, none, q.h.fail(err)
+			return false, none, q.side.fail(err)
 		}
 	}
 	q.looks = q.shared
@@ -75,9 +149,69 @@ func (q *queue) rejoin(ctx context.Context) (back bool, grant uint64, err error)
 	return back, grant, err
 }
 
+// tryEnter enters the queue if it is empty, and reports whether it did.
+func (q *abortQueue) tryEnter() bool {
+	return (!q.looks || q.status.Load() == 0) && q.queue.tryEnter()
+}
+
+// leave gives the lock to a successor, or leaves the queue empty.
+func (q *abortQueue) leave(grant uint64) { q.handOn(grant) }
+
+// handOn is leave, and reports whether the queue is empty now.
+func (q *abortQueue) handOn(grant uint64) (last bool) {
+	for succ := q.successor(); !q.pass(succ, grant); { // l. 2, 13-14
+		if q.empty() { // l. 3-8
+			return true
+		}
+		next := q.of(q.pos, nodeNext)
+		var err error
+		if succ, err = next.await(forever(), rma.IsNot(0)); err != nil { // l. 9-11
+			return false
+		}
+	}
+	return false
+}
+
+// pass gives the lock to succ, or the first known one behind it that still wants the
+// lock, and reports whether there was one.
+func (q *abortQueue) pass(succ, grant uint64) bool {
+	for ; succ != 0; succ = q.successor() {
+		if q.offer(succ, grant) {
+			return true
+		}
+	}
+	return false
+}
+
+// successor is the one that is known, or 0.
+func (q *abortQueue) successor() uint64 {
+	if q.pos == q.name {
+		return q.next.Load()
+	}
+	return q.beyond()
+}
+
+// beyond is the successor of the skipped node in whose place the holder stands.
+func (q *abortQueue) beyond() uint64 {
+	next := q.of(q.pos, nodeNext)
+	return next.Load()
+}
+
+// empty takes the holder's node out of the queue if it is the last, and reports whether
+// it was.
+func (q *abortQueue) empty() bool {
+	if !q.tail.CompareAndSwap(q.pos, 0) {
+		return q.side.broken() // no rank goes on
+	}
+	if q.pos != q.name {
+		q.recycle()
+	}
+	return true
+}
+
 // offer gives succ the lock, or takes its place if it has given up. It reports whether
 // the lock has gone.
-func (q *queue) offer(succ, grant uint64) bool {
+func (q *abortQueue) offer(succ, grant uint64) bool {
 	status := q.of(succ, nodeStatus)
 	if succ&patient != 0 {
 		status.publish(grant)
@@ -88,26 +222,20 @@ func (q *queue) offer(succ, grant uint64) bool {
 				q.pos = succ
 				return false
 			}
-			if q.h.broken() {
+			if q.side.broken() {
 				return true // no rank goes on
 			}
 		}
 		status.wake()
 	}
 	q.recycle()
-	q.h.handedOver()
+	q.side.handedOver()
 	return true
-}
-
-// beyond is the successor of the skipped node in whose place the holder stands.
-func (q *queue) beyond() uint64 {
-	next := q.of(q.pos, nodeNext)
-	return next.Load()
 }
 
 // recycle makes the node at pos ready for its next turn: the own node, or a skipped one,
 // whose owner may be waiting for that.
-func (q *queue) recycle() {
+func (q *abortQueue) recycle() {
 	if q.pos == q.name {
 		q.next.Store(0)
 		return
@@ -117,3 +245,28 @@ func (q *queue) recycle() {
 	status.publish(0)
 	q.pos = q.name
 }
+
+// mcs is MCS: one queue, which waiters may leave. Any grant means go on.
+type mcs struct {
+	side
+	abortQueue
+}
+
+func newMCS(lock *Lock, w rma.Window) Mutex {
+	l := padded(mcs{})
+	l.init(lock, w)
+	l.abortQueue = newAbortQueue(&l.side, l.atHome(0), l.rank, 0)
+	return l
+}
+
+// Acquire implements Mutex.
+func (l *mcs) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.abortQueue) }
+
+// TryAcquire implements Tryer.
+func (l *mcs) TryAcquire() bool { return l.try(&l.abortQueue) }
+
+// Release implements Mutex.
+func (l *mcs) Release() { l.release(&l.abortQueue) }
+
+// Alone implements Cohort.
+func (l *mcs) Alone() bool { return l.alone() }

@@ -125,7 +125,7 @@ func TestOptionsRange(t *testing.T) {
 }
 
 // New refuses a fabric with too little memory and a closed fabric. NewSet refuses a set of
-// no locks.
+// no locks. A Spec that is no row of the table makes none.
 func TestNewRefused(t *testing.T) {
 	for _, spec := range locks.All() {
 		small, err := mem.New(mem.Options{Topology: machine(t, "core:2"), Words: 1})
@@ -143,9 +143,17 @@ func TestNewRefused(t *testing.T) {
 			t.Errorf("%s on a closed fabric: %v, want %v", spec.Name, err, rma.ErrClosed)
 		}
 	}
+	f, err := mem.New(mem.Options{Topology: machine(t, "core:2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := (locks.Spec{Name: "mine"}).New(f, locks.Options{}); err == nil || !strings.Contains(err.Error(), `"mine" is no row`) {
+		t.Errorf("a Spec that is no row: %v", err)
+	}
 }
 
-// A rank gets the same handle of a lock from each call of At. The handle is of the kind
+// A rank gets the same side of a lock from each call of At. The side is of the kind
 // that the row names. Errors show the name that the options give to the lock.
 func TestAt(t *testing.T) {
 	for _, spec := range locks.All() {
@@ -160,7 +168,7 @@ func TestAt(t *testing.T) {
 		}
 		m := l.At(w)
 		if m != l.At(w) {
-			t.Errorf("%s: the second call of At returns another handle", spec.Name)
+			t.Errorf("%s: the second call of At returns another side", spec.Name)
 		}
 		if _, ok := m.(locks.RWMutex); ok != (spec.Kind == locks.ReaderWriter) {
 			t.Errorf("%s: its kind is %v, and %T is an RWMutex: %v", spec.Name, spec.Kind, m, ok)

@@ -185,7 +185,7 @@ func (m *mixing) leave(w rma.Window, rng *rand.Rand, k int, l locks.Mutex, read 
 		return
 	}
 	if o, ok := l.(locks.Oblivious); ok && rng.IntN(2) == 0 {
-		w.FlushAll() // what another rank's release does not complete
+		w.FlushAll() // another rank's release does not complete this
 		o.Disown()
 		known.disowned = w.Err() == nil
 		return

@@ -32,7 +32,6 @@ var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|cohort(s|Loca
 var accesses = map[string][]string{
 	"publish":        {"wakes no rank", "not flushed"},
 	"accumulate":     {"wakes no rank", "not flushed"},
-	"replace":        {"not flushed"},
 	"Store":          {"not flushed"},
 	"Swap":           {"not atomic"},
 	"CompareAndSwap": {"not atomic"},

@@ -46,7 +46,7 @@ func (n nested) tryAcquire() bool { return n.Mutex.(Tryer).TryAcquire() }
 // alone reports whether the holder knows of no waiter.
 func (n nested) alone() bool { return n.Mutex.(Cohort).Alone() }
 
-// knowsWaiters reports whether the lock's handles are a Cohort.
+// knowsWaiters reports whether the lock's sides are a Cohort.
 func (s Spec) knowsWaiters() bool {
 	switch s.Name {
 	case "TAS", "TTS", "TKT-A", "foMPI-Spin", "SHFL", "SHFL-TAS", "TTS-MCS", "TAS-MCS", "Fissile":

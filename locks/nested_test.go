@@ -39,7 +39,7 @@ func combinations(t *testing.T) (rows []locks.Spec) {
 	return rows
 }
 
-// knows reports whether a lock's handles are a Cohort.
+// knows reports whether a lock's sides are a Cohort.
 func knows(t *testing.T, spec locks.Spec) bool {
 	l, f := onMem(t, spec.Name, "core:2", locks.Options{})
 	w, err := f.Window(0)

@@ -50,7 +50,7 @@ import (
 // the one that goes for the lock could, and a failed try does: it puts back a remote status,
 // and a neighbour that has come meanwhile goes instead.
 //
-// Memory order: handle.end completes what the holder did, before the CAS or the store of the
+// Memory order: side.end completes what the holder did, before the CAS or the store of the
 // status, which is flushed itself.
 //
 // Fairness: none. After T_L,N acquisitions in a row inside an element any rank may take the
@@ -60,7 +60,7 @@ import (
 // lock is in the element. If it is in another one, a CAS there, and for every element through
 // which it went meanwhile a CAS and a Get. A rank that waits tries again and again.
 type rh struct {
-	handle
+	side
 	element int    // the own one
 	first   uint64 // the one that has the lock at first
 	status  word   // the own element's
@@ -122,7 +122,7 @@ func (l *rh) Acquire(ctx context.Context) error {
 // found. It also returns if the window fails; so does goFor.
 func (l *rh) enter() (found uint64, e entry) {
 	e.upper = true
-	b := newBackoff(&l.handle)
+	b := newBackoff(&l.side)
 	for found = l.status.Swap(l.held()); found&rhKind == rhHeld; {
 		e.waited = true
 		if b.wait(forever(), &l.status, rma.IsNot(rhHeld).Masked(rhKind)) != nil {

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"slices"
 
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -31,7 +32,7 @@ import (
 // T_L,2 * ... * T_L,N writers long. Here T_W bounds writers, so that the root turns over
 // after T_W / (T_L,2 * ... * T_L,N) turns.
 //
-// Memory order: handle.end comes before a reader departs and before a writer lets other
+// Memory order: side.end comes before a reader departs and before a writer lets other
 // ranks in.
 //
 // Cost, if no rank interferes: a reader two FetchOps, at its counter. A writer hmcs's
@@ -39,15 +40,14 @@ import (
 //
 // Line numbers refer to listings 7 (Acquire), 8 (Release), 9 and 10 (readers).
 type rmaRW struct {
-	handle
+	side
 	tree
-	dc       []counter // all counters
+	dc       []counter // those that a writer bars: all counters
 	own      *counter  // the rank's
 	tw       uint64    // turns at the root in a row
-	barred   []uint64  // what each counter was when the rank barred it, and
+	barred   []uint64  // the value of each counter when the rank barred it, and
 	mine     bool      // it was this rank that barred them
 	stepBack           // Options.StepBack
-	tuning             // RMA-RW-A
 }
 
 // The words of RMA-RW at each rank: its counter, alone on its cache line, and its levels.
@@ -67,14 +67,14 @@ func wordsOfRMARW(t *topology.Tree, _ Options) Words {
 func newRMARW(lock *Lock, w rma.Window) Mutex {
 	l := padded(rmaRW{})
 	l.init(lock, w)
-	l.tree = newTree(&l.handle, allLevels(l.topo), rwLevels)
+	l.tree = newTree(&l.side, allLevels(l.topo), rwLevels)
 	l.initCounters()
 	return l
 }
 
 // initCounters makes what the lock has besides the tree.
 func (l *rmaRW) initCounters() {
-	l.tw, l.allowed, l.stride = uint64(l.o.TW), l.o.StepBack, 1
+	l.tw, l.allowed = uint64(l.o.TW), l.o.StepBack
 	for _, tl := range l.o.TL[1:] {
 		l.tw /= uint64(tl)
 	}
@@ -108,45 +108,49 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 
 // enter enters the tree, and bars the counters if the readers have the lock.
 func (l *rmaRW) enter(ctx context.Context) (entry, error) {
-	e, err := l.tree.enter(ctx) // l. 2-13
-	if err != nil {
-		return e, err
+	e, err := l.tree.enter(ctx)         // l. 2-13
+	if err == nil && l.modeChanged(e) { // l. 14-22
+		err = l.setCountersToWrite(ctx)
 	}
+	return e, err
+}
+
+// modeChanged reports whether a rank that came into the tree has to take the lock from the
+// readers.
+func (l *rmaRW) modeChanged(e entry) bool {
 	l.mine = false
-	switch {
-	case e.root && e.grant > modeChange:
+	if e.root && e.grant > modeChange {
 		l.levels[0].run = e.grant - 1
-	case e.root: // l. 14-22
-		if err := l.setCountersToWrite(ctx); err != nil {
-			return e, l.fail(err)
-		}
+		return false
 	}
-	return e, nil
+	return e.root
 }
 
 // setCountersToWrite bars all counters (set_counters_to_WRITE, listing 6). The rank
 // announces itself to all before it waits for the first, so that the waits overlap.
 func (l *rmaRW) setCountersToWrite(ctx context.Context) error {
-	for i := 0; i < len(l.dc); i += l.stride {
+	for i := range l.dc {
 		l.barred[i] = l.dc[i].want()
-		if mustStay(l.barred[i]) {
-			ctx = forever()
-		}
-		if i == 0 {
-			l.follow(l.barred[0])
-		}
 	}
-	for i := 0; i < len(l.dc); i += l.stride {
+	return l.barCounters(ctx)
+}
+
+// barCounters bars the counters, which know that the rank comes.
+func (l *rmaRW) barCounters(ctx context.Context) error {
+	if slices.ContainsFunc(l.barred[:len(l.dc)], mustStay) {
+		ctx = forever()
+	}
+	for i := range l.dc {
 		v, err := l.dc[i].bar(ctx, l.barred[i])
 		l.barred[i] = v
 		if err != nil {
 			if !l.broken() {
-				for i := 0; i < len(l.dc); i += l.stride {
+				for i := range l.dc {
 					l.dc[i].giveUp(l.barred[i])
 				}
 				l.tree.leave(modeChange)
 			}
-			return err
+			return l.fail(err)
 		}
 	}
 	l.mine = true
@@ -177,7 +181,7 @@ func (l *rmaRW) passOn() bool {
 		return true
 	}
 	root := &l.levels[0]
-	if l.turns = l.run(0); l.turns < l.tw && root.pass(root.successor(), l.turns+1+climb) {
+	if turns := l.run(0); turns < l.tw && root.pass(root.successor(), turns+1+climb) {
 		l.climbBelow(0)
 		return true
 	}
@@ -206,11 +210,16 @@ func (l *rmaRW) TryAcquire() bool {
 	case !l.tryEnter():
 		return false
 	}
-	if l.mine = l.tryBar(); !l.mine {
+	return l.tried(writing, l.holdOrLeave(l.tryBar()))
+}
+
+// holdOrLeave ends a try of a rank that is in the tree: it holds the lock if it has barred
+// the counters, and leaves the tree otherwise.
+func (l *rmaRW) holdOrLeave(barred bool) bool {
+	if l.mine = barred; !barred {
 		l.tree.leave(modeChange)
-		return false
 	}
-	return l.tried(writing, true)
+	return barred
 }
 
 // AcquireRead implements RWMutex.

@@ -35,7 +35,7 @@ import (
 //	         back if there were many for each one that would be open. So many epochs in a row as
 //	         Options.Hysteresis says have to agree: see mix.vote.
 //	T_R      of each counter: an eighth if fewer than a 32nd of T_R readers came, eight times as
-//	         much if half of T_R came: see counter.shift.
+//	         much if half of T_R came: see shift.
 //	pace     one step slower, which is a fourth of T_W and half of T_L,i, if T_W has ended the
 //	         turns of writers and they were more than twice as many as the readers that wait; one
 //	         step faster if T_W has not ended them, or if more than twice as many readers wait:
@@ -59,8 +59,14 @@ import (
 // counter that it finds closed, and a writer one for each counter that it opens.
 type rmaRWA struct {
 	rmaRW
-	near   int    // the rank's counter at spread 0
-	spread uint64 // at which it reads
+	all    []counter // dc are those that are open
+	near   int       // the rank's counter at spread 0
+	spread uint64    // at which it reads
+
+	// The thresholds that it knows as a writer.
+	followed uint64      // spread and pace
+	strides  []int       // of each spread
+	open     [][]counter // at each spread
 
 	// For each spread: so few readers of an epoch vote for the next one, and so many for the one
 	// before.
@@ -68,46 +74,46 @@ type rmaRWA struct {
 	leastTR   uint64
 }
 
-// The tuned part of a counter. Only counter 0 has votes and a pace.
+// The spare bits of a counter. Only counter 0 has votes and a pace.
 //
 //	51 .. 50    49 .. 47   46 .. 43   42 .. 41   40
 //	T_R shift │ pace     │ votes    │ spread   │ closed
 const (
 	spreads, votes, paces, shifts = 4, 16, 8, 4
 
-	closed    = tunedOne
+	closed    = spareOne
 	spreadOne = closed << 1
 	voteOne   = spreadOne * spreads
 	paceOne   = voteOne * votes
 	shiftOne  = paceOne * paces
 
-	tunedMask = abortOne - tunedOne
-	shiftMask = abortOne - shiftOne
+	tunedMask = abortOne - spareOne
 	followed  = (spreads-1)*spreadOne | (paces-1)*paceOne
 
 	shiftStep = 3 // a step of T_R is a factor of eight
 )
 
-// tuning is what a writer knows of the thresholds.
-type tuning struct {
-	followed uint64 // spread and pace
-	stride   int    // every stride-th counter is open
-	strides  []int  // of each spread
-	turns    uint64 // at the root in a row, when the rank let go of it
-}
-
 func newRMARWA(lock *Lock, w rma.Window) Mutex {
 	l := padded(rmaRWA{})
 	l.init(lock, w)
-	l.tree = newTree(&l.handle, allLevels(l.topo), rwLevels)
+	l.tree = newTree(&l.side, allLevels(l.topo), rwLevels)
 	l.initCounters()
-	l.strides, l.leastTR = l.stridesOf(), leastTR
+	l.all, l.leastTR = l.dc, leastTR
+	l.strides = l.stridesOf()
+	l.open = [][]counter{l.all}
+	for _, stride := range l.strides[1:] {
+		var open []counter
+		for i := 0; i < len(l.all); i += stride {
+			open = append(open, l.all[i])
+		}
+		l.open = append(l.open, open)
+	}
 	l.few, l.many = make([]uint64, len(l.strides)), make([]uint64, len(l.strides))
 	for k := 1; k < len(l.strides); k++ {
 		l.few[k-1] = l.weight(k-1) * fewReaders * l.opened(k-1)
 		l.many[k] = l.weight(k-1) * manyReaders * l.opened(k-1)
 	}
-	for l.dc[l.near].Target != l.own.Target {
+	for l.all[l.near].Target != l.own.Target {
 		l.near++
 	}
 	return l
@@ -117,7 +123,7 @@ func newRMARWA(lock *Lock, w rma.Window) Mutex {
 // level, one in several elements, one. A machine of one level has two spreads between. Each is a
 // multiple of the one before.
 func (l *rmaRWA) stridesOf() []int {
-	counters, near := len(l.dc), 1
+	counters, near := len(l.all), 1
 	strides, rest := []int{1}, spreads-2
 	if l.topo.Levels() > 1 {
 		rest--
@@ -140,7 +146,7 @@ func (l *rmaRWA) stridesOf() []int {
 // perElement is how many counters an element of the finest level has.
 func (l *rmaRWA) perElement() int {
 	_, members := l.topo.Members(l.topo.Levels(), 0)
-	return min(max(1, members/l.o.TDC), len(l.dc))
+	return min(max(1, members/l.o.TDC), len(l.all))
 }
 
 func power(base, exponent int) int {
@@ -152,18 +158,70 @@ func power(base, exponent int) int {
 }
 
 // follow sets the thresholds of a writer that found counter 0 as v.
-func (l *rmaRW) follow(v uint64) {
+func (l *rmaRWA) follow(v uint64) {
 	if v&followed == l.followed {
 		return
 	}
 	l.followed = v & followed
-	l.stride = l.strides[v/spreadOne%spreads]
+	l.dc = l.open[v/spreadOne%spreads]
 	pace, below := v/paceOne%paces, uint64(1)
 	for k := 1; k < len(l.levels); k++ {
 		l.levels[k].tl = max(1, uint64(l.o.TL[k])>>pace)
 		below *= l.levels[k].tl
 	}
 	l.tw = max(1, uint64(l.o.TW)>>(2*pace)/below)
+}
+
+// Acquire implements Mutex.
+func (l *rmaRWA) Acquire(ctx context.Context) error {
+	if err := l.arrive(ctx); err != nil {
+		return err
+	}
+	e, err := l.tree.enter(ctx)
+	if err == nil && l.modeChanged(e) {
+		err = l.setCountersToWrite(ctx)
+	}
+	if err == nil {
+		l.came(writing, e)
+	}
+	return err
+}
+
+// setCountersToWrite is rmaRW's for the counters that are open. The first one says which.
+func (l *rmaRWA) setCountersToWrite(ctx context.Context) error {
+	l.barred[0] = l.dc[0].want()
+	l.follow(l.barred[0])
+	for i := 1; i < len(l.dc); i++ {
+		l.barred[i] = l.dc[i].want()
+	}
+	for i := range l.dc {
+		l.setTR(&l.dc[i], l.barred[i])
+	}
+	return l.barCounters(ctx)
+}
+
+// setTR gives the rank's view of a counter that is v the T_R that v says. It writes only what is new: other ranks
+// may have their views on the same line of memory.
+func (l *rmaRWA) setTR(c *counter, v uint64) {
+	if tr := tunedTR(uint64(l.o.TR), v); c.tr != tr {
+		c.tr = tr
+	}
+}
+
+// tunedTR is T_R of a counter that is v, where tr is the bound.
+func tunedTR(tr, v uint64) uint64 {
+	shift := v / shiftOne % shifts * shiftStep
+	return (tr + 1<<shift - 1) >> shift
+}
+
+// TryAcquire implements Tryer.
+func (l *rmaRWA) TryAcquire() bool {
+	if l.begin(forever()) != nil || !l.tryEnter() {
+		return false
+	}
+	v := l.dc[0].Load()
+	l.follow(v)
+	return l.tried(writing, l.holdOrLeave(l.tryBarFrom(v)))
 }
 
 // Release implements Mutex.
@@ -180,24 +238,24 @@ func (l *rmaRWA) letReadersIn() {
 	if !l.mine {
 		l.barred[0] = l.dc[0].Load()
 		l.follow(l.barred[0])
-		for i := l.stride; i < len(l.dc); i += l.stride {
+		for i := 1; i < len(l.dc); i++ {
 			l.barred[i] = l.dc[i].Load()
 		}
 	}
 	v := l.barred[0]
 	to, vote, pace := l.observe().decide(v, uint64(l.o.Hysteresis))
-	here, there := l.stride, l.strides[to]
-	for i := 0; i < len(l.dc); i += min(here, there) {
-		c := &l.dc[i]
+	here, there := l.strides[l.followed/spreadOne%spreads], l.strides[to]
+	for i := 0; i < len(l.all); i += min(here, there) {
+		c := &l.all[i]
 		switch {
 		case i%here != 0:
 			c.Add(to*spreadOne - closed)
 		case i%there != 0:
-			c.admitTuned(l.barred[i], closed, l.leastTR)
+			l.admit(c, l.barred[i/here], closed)
 		case i == 0:
-			c.admitTuned(v, to*spreadOne|vote*voteOne|pace*paceOne, l.leastTR)
+			l.admit(c, v, to*spreadOne|vote*voteOne|pace*paceOne)
 		default:
-			c.admitTuned(l.barred[i], to*spreadOne, l.leastTR)
+			l.admit(c, l.barred[i/here], to*spreadOne)
 		}
 	}
 	l.follow(to*spreadOne | pace*paceOne)
@@ -206,15 +264,15 @@ func (l *rmaRWA) letReadersIn() {
 
 // observe is the epoch that the writer ends.
 func (l *rmaRWA) observe() (m mix) {
-	m.writers = l.turns
+	turns := l.levels[0].run // the run that passOn has found
+	m.writers = turns
 	if finest := len(l.levels) - 1; finest > 0 {
 		m.writers *= l.levels[finest].run
 	}
-	m.ended = l.turns >= l.tw && l.levels[0].successor() != 0
+	m.ended = turns >= l.tw && l.levels[0].successor() != 0
 	spread := l.followed / spreadOne % spreads
 	m.few, m.many = l.few[spread], l.many[spread]
-	for i := 0; i < len(l.dc); i += l.stride {
-		v := l.barred[i]
+	for _, v := range l.barred[:len(l.dc)] {
 		m.readers += departed(v)
 		m.waiting += arrived(v) - departed(v)
 	}
@@ -223,8 +281,7 @@ func (l *rmaRWA) observe() (m mix) {
 
 // opened is how many counters are open at a spread.
 func (l *rmaRWA) opened(spread int) uint64 {
-	stride := l.strides[spread]
-	return uint64((len(l.dc) + stride - 1) / stride)
+	return uint64(len(l.open[spread]))
 }
 
 // weight is how many times more readers it takes to pay for a counter at a spread than for one in
@@ -239,9 +296,9 @@ func (l *rmaRWA) weight(spread int) uint64 {
 	return 1
 }
 
-// admitTuned is admit, with other thresholds.
-func (c *counter) admitTuned(v, next, least uint64) {
-	c.Add(admission(v) - v&tunedMask + next + c.shift(v, least)*shiftOne)
+// admit is counter's, with other thresholds.
+func (l *rmaRWA) admit(c *counter, v, next uint64) {
+	c.Add(admission(v) - v&tunedMask + next + shift(v, uint64(l.o.TR), l.leastTR)*shiftOne)
 	c.wake()
 }
 
@@ -260,7 +317,16 @@ func (c *counter) withdraw() bool {
 }
 
 // seat is the counter where the rank reads at its spread.
-func (l *rmaRWA) seat() { l.own = &l.dc[l.near-l.near%l.strides[l.spread]] }
+func (l *rmaRWA) seat() { l.own = &l.all[l.near-l.near%l.strides[l.spread]] }
+
+// arriveAtSeat is counter's arrive at the rank's seat.
+func (l *rmaRWA) arriveAtSeat() (found uint64) {
+	l.seat()
+	found = l.own.Add(arriveOne)
+	l.setTR(l.own, found)
+	l.own.beginAnew(found)
+	return found
+}
 
 // AcquireRead implements RWMutex.
 func (l *rmaRWA) AcquireRead(ctx context.Context) error {
@@ -269,8 +335,7 @@ func (l *rmaRWA) AcquireRead(ctx context.Context) error {
 	}
 	waited := false
 	for {
-		l.seat()
-		found := l.own.arrive()
+		found := l.arriveAtSeat()
 		if err := l.decided(); err != nil {
 			return err
 		}
@@ -302,11 +367,17 @@ func (l *rmaRWA) TryAcquireRead() bool {
 	if l.begin(forever()) != nil {
 		return false
 	}
-	for l.seat(); !l.own.tryArrive(); l.seat() {
-		if l.own.Load()&closed == 0 {
+	for {
+		l.seat()
+		v := l.own.Load()
+		l.setTR(l.own, v)
+		switch {
+		case v&closed != 0:
+			l.spread++
+		case l.own.kept(v) || l.broken():
 			return false
+		case l.own.arriveAt(v):
+			return l.tried(reading, true)
 		}
-		l.spread++
 	}
-	return l.tried(reading, true)
 }

@@ -10,7 +10,7 @@ import (
 // have come (ARRIVE) and gone (DEPART), and whether a writer keeps them out.
 //
 //	 63      62       61      60 ... 56   55 ... 52   51 ... 40   39 .... 20   19 ... 0
-//	barred │ wanted │ away  │ phase     │ aborts    │ tuned     │ departed   │ arrived
+//	barred │ wanted │ away  │ phase     │ aborts    │ spare     │ departed   │ arrived
 //
 // A reader adds one to arrived. The number it finds there is its ticket, and the rest of
 // what it finds tells whether it is in:
@@ -21,7 +21,8 @@ import (
 //	no      yes      >= T_R     out until phase or aborts change
 //	yes     -        any        out until phase or aborts change
 //
-// tuned is RMA-RW-A's, and zero in the other locks: see rmarw_adaptive.go.
+// spare is for what another lock wants to keep beside the counts. Here it is zero. No step of a
+// counter changes it.
 //
 // The head, which is the writer that has its turn at the root of the queues, sets wanted,
 // waits until the readers that were inside are gone, changes wanted to barred, and waits
@@ -83,14 +84,14 @@ type counter struct {
 
 const (
 	countBits = 20
-	tunedBits = 12
+	spareBits = 12
 	abortBits = 4
 	phaseBits = 5
 
 	arriveOne = 1
 	departOne = 1 << countBits
-	tunedOne  = departOne << countBits
-	abortOne  = tunedOne << tunedBits
+	spareOne  = departOne << countBits
+	abortOne  = spareOne << spareBits
 	phaseOne  = abortOne << abortBits
 	away      = phaseOne << phaseBits
 	wanted    = away << 1
@@ -111,18 +112,24 @@ const (
 func arrived(v uint64) uint64  { return v & countMask }
 func departed(v uint64) uint64 { return v / departOne & countMask }
 
-// arrive counts a reader and returns what it found. If enough have come, and no writer wants
-// the counter, the reader begins to count anew.
+// arrive counts a reader and returns what it found.
 func (c *counter) arrive() (found uint64) {
-	if found = c.Add(arriveOne); arrived(found) >= c.limit(found) && found&(wanted|barred|closed) == 0 {
-		c.reset(arrived(found) >= arrivedHigh)
-	}
+	found = c.Add(arriveOne)
+	c.beginAnew(found)
 	return found
+}
+
+// beginAnew is for a reader that found v: if enough have come, and no writer wants the counter,
+// it begins to count anew.
+func (c *counter) beginAnew(v uint64) {
+	if arrived(v) >= c.tr && v&(wanted|barred) == 0 {
+		c.reset(v)
+	}
 }
 
 // kept reports whether a reader that found v is kept out.
 func (c *counter) kept(v uint64) bool {
-	return v&(wanted|barred|closed) != 0 && (v&(barred|closed) != 0 || arrived(v) >= c.limit(v))
+	return v&(wanted|barred) != 0 && (v&barred != 0 || arrived(v) >= c.tr)
 }
 
 // depart counts a reader that goes. A writer that waits for it has set a bit.
@@ -133,13 +140,14 @@ func (c *counter) depart() {
 }
 
 // reset begins to count anew, from the readers that are inside, unless a writer has come:
-// then that is the writer's business. If it is not pressing and another rank interferes, the
-// next reader tries.
-func (c *counter) reset(pressing bool) {
+// then that is the writer's business. If the reader's ticket is not high yet, and another rank
+// interferes, the next reader tries.
+func (c *counter) reset(found uint64) {
+	pressing := arrived(found) >= arrivedHigh
 	for {
 		v := c.Load()
 		gone := departed(v)
-		if v&(wanted|barred|closed) != 0 || gone == 0 {
+		if v&(wanted|barred) != 0 || gone == 0 {
 			return
 		}
 		if c.CompareAndSwap(v, v-gone*(arriveOne+departOne)) || !pressing || c.m.broken() {
@@ -148,9 +156,8 @@ func (c *counter) reset(pressing bool) {
 	}
 }
 
-// stay waits until a reader that was kept out is in, and returns what the counter is then; or
-// until the counter is closed (rmarw_adaptive.go). If ctx is done first the reader steps
-// back, unless it comes too late for that.
+// stay waits until a reader that was kept out is in, and returns what the counter is then. If
+// ctx is done first the reader steps back, unless it comes too late for that.
 func (c *counter) stay(ctx context.Context, found uint64) (now uint64, err error) {
 	now, err = c.await(ctx, rma.IsNot(found&epoch).Masked(epoch))
 	if err == nil || c.stepBack(found, 0) {
@@ -166,13 +173,19 @@ func (c *counter) tryArrive() bool {
 		if c.kept(v) || c.m.broken() {
 			return false
 		}
-		if c.CompareAndSwap(v, v+arriveOne) {
-			if arrived(v) >= c.limit(v) {
-				c.reset(arrived(v) >= arrivedHigh)
-			}
+		if c.arriveAt(v) {
 			return true
 		}
 	}
+}
+
+// arriveAt counts a reader if the counter is still v, and reports whether it did.
+func (c *counter) arriveAt(v uint64) bool {
+	if !c.CompareAndSwap(v, v+arriveOne) {
+		return false
+	}
+	c.beginAnew(v)
+	return true
 }
 
 // want announces the head and returns what it found.
@@ -189,7 +202,7 @@ func (c *counter) bar(ctx context.Context, v uint64) (uint64, error) {
 		return c.inherit(ctx, v)
 	}
 	inside := arrived(v)
-	if inside < c.limit(v) {
+	if inside < c.tr {
 		if departed(v) < inside {
 			least := rma.AtLeast(inside * departOne).Masked(departedMask)
 			if _, err := c.await(ctx, least); err != nil {
@@ -197,7 +210,7 @@ func (c *counter) bar(ctx context.Context, v uint64) (uint64, error) {
 			}
 		}
 		v = c.Add(barred-wanted) ^ (barred | wanted)
-		inside = min(arrived(v), c.limit(v))
+		inside = min(arrived(v), c.tr)
 	}
 	if departed(v) == inside {
 		return v, nil
@@ -214,12 +227,6 @@ func (c *counter) bar(ctx context.Context, v uint64) (uint64, error) {
 func (c *counter) admit(v uint64) {
 	c.Add(admission(v))
 	c.wake()
-}
-
-// limit is T_R of a counter that is v.
-func (c *counter) limit(v uint64) uint64 {
-	shift := v / shiftOne % shifts * shiftStep
-	return (c.tr + 1<<shift - 1) >> shift
 }
 
 // admission is what admit adds.

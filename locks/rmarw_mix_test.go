@@ -90,14 +90,12 @@ func TestShiftFollowsReaders(t *testing.T) {
 		{1000, 3, 0, 3}, {1000, 3, 1, 2}, {15, 0, 0, 0}, {16, 0, 0, 1},
 		{1024, 0, 32, 0}, {1 << 14, 3, 0, 3},
 	} {
-		counter := counter{tr: c.tr}
-		if got := counter.shift(c.shift*shiftOne+c.readers*(departOne+arriveOne), 2); got != c.want {
+		if got := shift(c.shift*shiftOne+c.readers*(departOne+arriveOne), c.tr, 2); got != c.want {
 			t.Errorf("%+v: the shift is %d, want %d", c, got, c.want)
 		}
 	}
 	for shift, want := range []uint64{1000, 125, 16, 2} {
-		c := counter{tr: 1000}
-		if got := c.limit(uint64(shift)*shiftOne | closed | phaseMask); got != want {
+		if got := tunedTR(1000, uint64(shift)*shiftOne|closed|phaseMask); got != want {
 			t.Errorf("shift %d: T_R is %d, want %d", shift, got, want)
 		}
 	}
@@ -183,12 +181,12 @@ func TestObserve(t *testing.T) {
 	} {
 		l := adaptive(t, c.machine, Options{TDC: 1})[0]
 		l.follow(spreadOne) // every second counter is open
-		l.turns, l.tw = c.turns, c.tw
 		l.levels[len(l.levels)-1].run = 7
+		l.levels[0].run, l.tw = c.turns, c.tw
 		if c.waits {
 			l.levels[0].next.Store(2)
 		}
-		copy(l.barred, []uint64{4*arriveOne + 3*departOne, 99 * arriveOne, 4*arriveOne + 2*departOne, 99 * arriveOne})
+		copy(l.barred, []uint64{4*arriveOne + 3*departOne, 4*arriveOne + 2*departOne, 99 * arriveOne, 99 * arriveOne})
 		if got := l.observe(); got != c.want {
 			t.Errorf("%s, %d of %d turns, the next waits: %t: %+v, want %+v", c.machine, c.turns, c.tw, c.waits, got, c.want)
 		}
@@ -201,7 +199,7 @@ func TestWriterLeavesTuning(t *testing.T) {
 	for _, mine := range []bool{true, false} {
 		l := adaptive(t, "core:4", Options{TDC: 1, TW: 1024})[0]
 		for i, spread := range []uint64{spreadOne, closed, spreadOne, closed} {
-			l.dc[i].Store(spread)
+			l.all[i].Store(spread)
 		}
 		l.dc[0].Add(3*voteOne + 2*paceOne)
 		must(l.Acquire(context.Background()))
@@ -214,10 +212,10 @@ func TestWriterLeavesTuning(t *testing.T) {
 		if spread, vote, pace := v/spreadOne%spreads, v/voteOne%votes, v/paceOne%paces; spread != 2 || vote != 0 || pace != 1 {
 			t.Errorf("mine=%t: counter 0 has spread %d, votes %d, pace %d, want 2, 0, 1", mine, spread, vote, pace)
 		}
-		if l.stride != 4 || l.tw != 256 {
-			t.Errorf("mine=%t: the writer has stride %d and %d turns, want 4, 256", mine, l.stride, l.tw)
+		if len(l.dc) != 1 || l.tw != 256 {
+			t.Errorf("mine=%t: the writer has %d open counters and %d turns, want 1, 256", mine, len(l.dc), l.tw)
 		}
-		if v := l.dc[2].Load(); v&closed == 0 {
+		if v := l.all[2].Load(); v&closed == 0 {
 			t.Errorf("mine=%t: counter 2 is open, want it closed", mine)
 		}
 	}
@@ -232,18 +230,40 @@ func TestWriterMindsTuning(t *testing.T) {
 	} {
 		l := adaptive(t, "core:4", Options{TDC: 1, TW: 1024})[0]
 		for i, v := range []uint64{spreadOne + 2*paceOne, closed, spreadOne, closed} {
-			l.dc[i].Store(v)
+			l.all[i].Store(v)
 		}
 		if !acquire(l) {
 			t.Fatal("the lock is free, and cannot be had")
 		}
-		if l.stride != 2 || l.tw != 64 {
-			t.Errorf("the writer has stride %d and %d turns, want 2, 64", l.stride, l.tw)
+		if len(l.dc) != 2 || l.tw != 64 {
+			t.Errorf("the writer has %d open counters and %d turns, want 2, 64", len(l.dc), l.tw)
 		}
 		for i, want := range []uint64{barred, 0, barred, 0} {
-			if got := l.dc[i].Load() & barred; got != want {
+			if got := l.all[i].Load() & barred; got != want {
 				t.Errorf("counter %d is barred: %t, want %t", i, got != 0, want != 0)
 			}
 		}
+	}
+}
+
+// Readers and writers mind T_R of a counter as its word has it: here it is 2, and not 1,000.
+func TestMindsTunedTR(t *testing.T) {
+	const word = 3*shiftOne | wanted
+	ranks := adaptive(t, "core:3", Options{TDC: 3, TR: 1000})
+	l := ranks[0]
+	l.all[0].Store(word | arriveOne)
+	if !l.TryAcquireRead() {
+		t.Error("one reader has come, and a try to read fails")
+	}
+	if ranks[1].TryAcquireRead() {
+		t.Error("two readers have come, and a try to read succeeds")
+	}
+	if v := ranks[1].arriveAtSeat(); !ranks[1].own.kept(v) {
+		t.Error("two readers have come, and the third is in")
+	}
+	l.all[0].Store(word - wanted)
+	must(ranks[2].Acquire(context.Background()))
+	if got := ranks[2].dc[0].tr; got != 2 {
+		t.Errorf("the writer bars a counter with T_R %d, want 2", got)
 	}
 }

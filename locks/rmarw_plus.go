@@ -37,7 +37,7 @@ import (
 // the leaf's.
 type rmaRWPlus struct {
 	rmaRW
-	below handle // the leaf's
+	below side // the leaf's
 	leaf  hemQueue
 	tl    uint64 // T_L,N
 	row   uint64 // acquisitions in a row in the element
@@ -56,7 +56,7 @@ func newRMARWPlus(lock *Lock, w rma.Window) Mutex {
 	l.init(lock, w)
 	n, numbers := l.topo.Levels(), upperLevels(l.topo)
 	tail := l.topo.TailRank(n, l.topo.Element(l.rank, n))
-	l.tree = newTree(&l.handle, numbers, rwLevels)
+	l.tree = newTree(&l.side, numbers, rwLevels)
 	finest := &l.levels[len(numbers)-1]
 	finest.stand(uint64(tail) + 1)
 	finest.shared = true
@@ -105,11 +105,8 @@ func (l *rmaRWPlus) TryAcquire() bool {
 		return false
 	}
 	l.row = 1
-	if l.tryEnter() {
-		if l.mine = l.tryBar(); l.mine {
-			return l.tried(writing, true)
-		}
-		l.tree.leave(modeChange)
+	if l.tryEnter() && l.holdOrLeave(l.tryBar()) {
+		return l.tried(writing, true)
 	}
 	l.leaf.leave(climb)
 	return false

@@ -92,11 +92,13 @@ func (l *rmaRW) tryBarge() bool {
 
 // tryBar bars all counters, or none: it takes the lock if no rank has it and the head has
 // not announced itself.
-func (l *rmaRW) tryBar() bool {
-	for i := 0; i < len(l.dc); i += l.stride {
-		v := l.dc[i].Load()
-		if i == 0 {
-			l.follow(v)
+func (l *rmaRW) tryBar() bool { return l.tryBarFrom(l.dc[0].Load()) }
+
+// tryBarFrom is tryBar for a rank that has found the first counter as v.
+func (l *rmaRW) tryBarFrom(v uint64) bool {
+	for i := range l.dc {
+		if i > 0 {
+			v = l.dc[i].Load()
 		}
 		if !vacant(v) || l.broken() || !l.dc[i].CompareAndSwap(v, shut(v)) {
 			l.met = v
@@ -111,7 +113,7 @@ func (l *rmaRW) tryBar() bool {
 // letGo lets go of the first n counters, which the barger has barred.
 func (l *rmaRW) letGo(n int) {
 	l.barged = false
-	for i := 0; i < n; i += l.stride {
+	for i := range n {
 		if c, v := &l.dc[i], l.barred[i]; !c.CompareAndSwap(v, v+admission(v)) {
 			c.letGo(c.Load())
 		}

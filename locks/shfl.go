@@ -59,27 +59,30 @@ const (
 // appointed is the status of a rank that is the shuffler and waits.
 const appointed = granted + 1
 
-func newShuffler(h *handle) queueBelow {
-	n := h.topo.Levels()
+func newShuffler(s *side) queueBelow {
+	n := s.topo.Levels()
 	return &shuffler{
-		queue: newQueue(h, h.atHome(1), h.rank, 0, false), batch: h.at(h.rank, shflBatch),
-		limit: uint64(h.o.Batch), level: n, element: h.topo.Element(h.rank, n),
+		queue: newQueue(s, s.atHome(1), s.rank, 0), batch: s.at(s.rank, shflBatch),
+		limit: uint64(s.o.Batch), level: n, element: s.topo.Element(s.rank, n),
 	}
 }
 
 func wordsOfSHFL(*topology.Tree, Options) Words { return Words{Home: 2, Rank: shflWords} }
 
+// patience implements queueBelow: a rank stays.
+func (s *shuffler) patience(context.Context) context.Context { return forever() }
+
 // enter implements queueBelow.
 func (s *shuffler) enter(context.Context) (grant uint64, err error) {
 	pred := s.tail.Swap(s.name)
 	if pred == 0 {
-		return none, s.h.decided()
+		return none, s.side.decided()
 	}
-	next := s.h.at(Rank(pred-1), nodeNext)
-	next.publish(s.name | patient)
+	next := s.side.at(Rank(pred-1), nodeNext)
+	next.publish(s.name)
 	for {
 		if grant, err = s.status.await(forever(), rma.IsNot(0)); err != nil {
-			return none, s.h.fail(err)
+			return none, s.side.fail(err)
 		}
 		s.appointed = grant == appointed
 		if !s.appointed || !s.status.CompareAndSwap(appointed, 0) {
@@ -114,7 +117,7 @@ func (s *shuffler) shuffle(over func() bool) {
 		if behind == 0 {
 			break // ranks line up behind it
 		}
-		if s.h.topo.Element(Rank(curr-1), s.level) == s.element {
+		if s.side.topo.Element(Rank(curr-1), s.level) == s.element {
 			batch++
 			s.number(curr, batch)
 			if prev == last {
@@ -134,7 +137,7 @@ func (s *shuffler) shuffle(over func() bool) {
 	}
 	switch {
 	case last != s.name:
-		status := s.h.at(Rank(last-1), nodeStatus)
+		status := s.side.at(Rank(last-1), nodeStatus)
 		status.publish(appointed)
 	case batch < s.limit:
 		s.appointed = true
@@ -143,19 +146,19 @@ func (s *shuffler) shuffle(over func() bool) {
 
 // successorOf is the node behind a node, or 0.
 func (s *shuffler) successorOf(node uint64) uint64 {
-	next := s.h.at(Rank(node-1), nodeNext)
-	return next.Load() &^ patient
+	next := s.side.at(Rank(node-1), nodeNext)
+	return next.Load()
 }
 
 // link puts a node behind another one.
 func (s *shuffler) link(node, behind uint64) {
-	next := s.h.at(Rank(node-1), nodeNext)
-	next.Store(behind | patient)
+	next := s.side.at(Rank(node-1), nodeNext)
+	next.Store(behind)
 }
 
 // number says which rank of a batch a node's is.
 func (s *shuffler) number(node, batch uint64) {
-	word := s.h.at(Rank(node-1), shflBatch)
+	word := s.side.at(Rank(node-1), shflBatch)
 	word.Store(batch)
 }
 

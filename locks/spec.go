@@ -40,9 +40,9 @@ type Spec struct {
 type Kind uint8
 
 const (
-	Exclusive    Kind = iota // its handles are Mutexes
-	ReaderWriter             // its handles are RWMutexes
-	Priority                 // its handles are PriorityMutexes
+	Exclusive    Kind = iota // its sides are Mutexes
+	ReaderWriter             // its sides are RWMutexes
+	Priority                 // its sides are PriorityMutexes
 )
 
 func (k Kind) String() string {
@@ -135,6 +135,9 @@ func (s Spec) New(f rma.Fabric, o Options) (*Lock, error) {
 // with o.Home. They take less memory than n single ones: nothing is padded, and
 // a lock whose ranks need one node for all locks has it once.
 func (s Spec) NewSet(f rma.Fabric, n int, o Options) ([]*Lock, error) {
+	if s.at == nil {
+		return nil, fmt.Errorf("locks: %q is no row of the table: All and ByName have the rows", s.Name)
+	}
 	tree := f.Topology()
 	o.Operations = o.Operations || s.Operations
 	if err := o.validate(s, tree); err != nil {

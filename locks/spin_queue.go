@@ -37,7 +37,7 @@ import (
 // Invariant: a rank that has set locked holds the lock. While the queue has a head that has
 // announced itself, disabled is at least 1, and no rank steals.
 //
-// Memory order: handle.end completes what the holder did, before the subtraction of locked.
+// Memory order: side.end completes what the holder did, before the subtraction of locked.
 //
 // Fairness: the queue's. A rank in the queue is overtaken by the ranks before it, and by any
 // number that steal until the first in the queue has announced itself.
@@ -47,7 +47,7 @@ import (
 //
 // Line numbers refer to Abbildungen 5.5 (Acquire) and 5.6 (Release).
 type spinQueue struct {
-	handle
+	side
 	top   word
 	looks bool // TTS
 	below queueBelow
@@ -55,8 +55,8 @@ type spinQueue struct {
 
 // queueBelow is a queue below a spin lock.
 type queueBelow interface {
-	// patience is the context of a wait: see queue.
-	patience(ctx context.Context) (context.Context, uint64)
+	// patience is the context of a wait.
+	patience(ctx context.Context) context.Context
 	// enter returns when the rank is the head: with none if the queue was empty.
 	enter(ctx context.Context) (grant uint64, err error)
 	// handOn makes a successor the head, or reports that the queue is empty now.
@@ -72,19 +72,21 @@ const (
 )
 
 // unsorted is a queue in the order of arrival.
-type unsorted struct{ queue }
+type unsorted struct{ abortQueue }
+
+func (*unsorted) patience(ctx context.Context) context.Context { return ctx }
 
 func (*unsorted) sort(*word) {}
 
-func newUnsorted(h *handle) queueBelow {
-	return &unsorted{newQueue(h, h.atHome(1), h.rank, 0, true)}
+func newUnsorted(s *side) queueBelow {
+	return &unsorted{newAbortQueue(s, s.atHome(1), s.rank, 0)}
 }
 
-func newSpinQueue(looks bool, below func(*handle) queueBelow) func(*Lock, rma.Window) Mutex {
+func newSpinQueue(looks bool, below func(*side) queueBelow) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
 		l := padded(spinQueue{looks: looks})
 		l.init(lock, w)
-		l.top, l.below = l.atHome(0), below(&l.handle)
+		l.top, l.below = l.atHome(0), below(&l.side)
 		return l
 	}
 }
@@ -103,7 +105,7 @@ func (l *spinQueue) Acquire(ctx context.Context) error {
 		l.acquired(writing, false)
 		return nil
 	}
-	ctx, _ = l.below.patience(ctx)
+	ctx = l.below.patience(ctx)
 	first, err := l.below.enter(ctx) // l. 5
 	if err != nil {
 		return err
@@ -127,7 +129,7 @@ func (l *spinQueue) Acquire(ctx context.Context) error {
 // take takes the spin lock for the head: l. 9-13.
 func (l *spinQueue) take(ctx context.Context) error {
 	free := rma.Is(topDisabled)
-	for b := newBackoff(&l.handle); ; {
+	for b := newBackoff(&l.side); ; {
 		l.below.sort(&l.top) // l. 10-11
 		if l.looks {
 			if _, err := l.top.await(ctx, free); err != nil { // l. 12

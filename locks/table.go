@@ -35,32 +35,20 @@ func family() []Spec {
 		},
 		{
 			Name: "MCS", Paper: "HPDC16 §2.4", About: "queue lock, by direct atomics where ranks share memory",
-			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfMCS, at: newMCS(true),
+			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfMCS, at: newMCS,
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
 			Name: "D-MCS", Paper: "HPDC16 §2.4, listings 2 and 3", About: "the same by window operations, handing over by Put",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newMCS(false),
-			Operations: true,
-			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
-		},
-		{
-			Name: "D-MCS-Acc", Paper: "Uffmann22 §4.3.1", About: "the same, handing over by Accumulate",
 			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDMCS,
 			Operations: true,
 			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
 			Name: "dash::Mutex", Paper: "Uffmann22 §4.3.2", About: "D-MCS that hands over by message, and tries to empty the queue first",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDash(false),
+			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDash,
 			Operations: true,
 			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 2}},
-		},
-		{
-			Name: "dash::Mutex-FAO", Paper: "Uffmann22 §4.3.2", About: "the same as DASH has it: a rank makes itself known by a FetchOp",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDash(true),
-			Operations: true,
-			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 3, Puts: 1}},
 		},
 		{
 			Name: "CLH", Paper: "Uffmann22 §5.3.1", About: "queue lock whose nodes travel; waits on the predecessor's",
@@ -97,16 +85,6 @@ func family() []Spec {
 			Name: "HEM-AH", Paper: "Uffmann22 §5.4.4", About: "the same, and hands over before it knows to whom",
 			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{ctr: true, ah: true}),
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 3, Gets: 1}},
-		},
-		{
-			Name: "HEM-printed", Paper: "Uffmann22 §5.4.4", About: "HEM as printed: a release waits until the successor has cleared the word",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{waits: inRelease}),
-			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1, Gets: 1}},
-		},
-		{
-			Name: "HEM-Overlap", Paper: "Uffmann22 §5.4.4", About: "the printed Overlap: the rank waits for that before it comes again",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{waits: beforeLineUp}),
-			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1, Gets: 1}},
 		},
 		{
 			Name: "HMCS", Paper: "Uffmann22 §5.4", About: "tree of queues, one level for each of the topology's",

@@ -25,7 +25,7 @@ import (
 // Invariant: a rank that has swapped held in, and found something else, holds the lock
 // until it stores.
 //
-// Memory order: handle.end completes what the holder did, before the store of the flag,
+// Memory order: side.end completes what the holder did, before the store of the flag,
 // which is flushed itself.
 //
 // Fairness: none. A rank that tries at the right moment gets the lock, most often one that
@@ -35,7 +35,7 @@ import (
 // Behind a holder TAS takes one swap more for each try, TTS one Get, and a swap if it was
 // too late.
 type spin struct {
-	h     *handle
+	side  *side
 	flag  word
 	looks bool // TTS
 }
@@ -52,14 +52,14 @@ func inline(grant uint64) uint64 {
 	return grant
 }
 
-func newSpin(h *handle, looks bool) spin { return spin{h: h, flag: h.atHome(0), looks: looks} }
+func newSpin(s *side, looks bool) spin { return spin{side: s, flag: s.atHome(0), looks: looks} }
 
 func wordsOfTAS(*topology.Tree, Options) Words { return Words{Home: 1} }
 
 // enter implements part.
 func (s *spin) enter(ctx context.Context) (grant uint64, err error) {
 	if grant, ok := s.take(); ok {
-		return grant, s.h.decided()
+		return grant, s.side.decided()
 	}
 	return s.wait(ctx)
 }
@@ -81,13 +81,13 @@ func (s *spin) take() (grant uint64, ok bool) {
 
 // wait tries again until the rank has the lock or ctx is done.
 func (s *spin) wait(ctx context.Context) (grant uint64, err error) {
-	b := newBackoff(s.h)
+	b := newBackoff(s.side)
 	for {
 		if err := b.wait(ctx, &s.flag, rma.IsNot(held)); err != nil {
-			return none, s.h.fail(err)
+			return none, s.side.fail(err)
 		}
 		if grant, ok := s.take(); ok {
-			return max(grant, granted), s.h.decided()
+			return max(grant, granted), s.side.decided()
 		}
 	}
 }
@@ -98,7 +98,7 @@ func (s *spin) wait(ctx context.Context) (grant uint64, err error) {
 // its own processor to others.
 type backoff struct{ pause, max int }
 
-func newBackoff(h *handle) backoff { return backoff{h.o.Backoff.Min, h.o.Backoff.Max} }
+func newBackoff(s *side) backoff { return backoff{s.o.Backoff.Min, s.o.Backoff.Max} }
 
 // wait returns when another try may succeed: after a pause, or when until holds for the
 // word. It fails when ctx is done or the window has failed.
@@ -117,7 +117,7 @@ func (b *backoff) wait(ctx context.Context, x *word, until rma.Until) error {
 
 // tas is TAS, or TTS.
 type tas struct {
-	handle
+	side
 	spin
 }
 
@@ -125,7 +125,7 @@ func newTAS(looks bool) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
 		l := padded(tas{})
 		l.init(lock, w)
-		l.spin = newSpin(&l.handle, looks)
+		l.spin = newSpin(&l.side, looks)
 		return l
 	}
 }
@@ -160,14 +160,14 @@ type tts struct {
 	waiters word
 }
 
-func newTTS(h *handle) local { return padded(tts{spin: newSpin(h, true), waiters: h.atHome(1)}) }
+func newTTS(s *side) local { return padded(tts{spin: newSpin(s, true), waiters: s.atHome(1)}) }
 
 func wordsOfTTS(*topology.Tree, Options) Words { return Words{Home: 2} }
 
 // enter implements part.
 func (t *tts) enter(ctx context.Context) (grant uint64, err error) {
 	if grant, ok := t.take(); ok {
-		return grant, t.h.decided()
+		return grant, t.side.decided()
 	}
 	t.waiters.accumulate(1)
 	grant, err = t.wait(ctx)

@@ -30,7 +30,7 @@ import (
 // lock is free and the grant is zero; otherwise the rank that drew the ticket served holds
 // the lock.
 //
-// Memory order: handle.end completes what the holder did, before the addition to serving,
+// Memory order: side.end completes what the holder did, before the addition to serving,
 // which is flushed itself.
 //
 // Fairness: FIFO. A release wakes the one rank that has the next ticket.
@@ -38,9 +38,9 @@ import (
 // Cost, away from home: one FetchOp and a look to acquire, one FetchOp to release,
 // whether or not ranks wait. A rank that finds a predecessor awaits a word at home besides.
 type tickets struct {
-	h             *handle
+	side          *side
 	next, serving word
-	grant         uint64 // that came with the rank's ticket
+	grant         uint64 // the grant that came with the rank's ticket
 }
 
 // The words of a ticket lock at its home.
@@ -56,11 +56,11 @@ const (
 	ticketMask = ^uint64(grantMask)
 )
 
-func newTickets(h *handle) tickets {
-	return tickets{h: h, next: h.atHome(ticketNext), serving: h.atHome(ticketServing)}
+func newTickets(s *side) tickets {
+	return tickets{side: s, next: s.atHome(ticketNext), serving: s.atHome(ticketServing)}
 }
 
-func newTKTPart(h *handle) local { return padded(newTickets(h)) }
+func newTKTPart(s *side) local { return padded(newTickets(s)) }
 
 func wordsOfTKT(*topology.Tree, Options) Words { return Words{Home: ticketWords} }
 
@@ -70,10 +70,10 @@ func (t *tickets) enter(context.Context) (grant uint64, err error) {
 	now := t.serving.Load()
 	if now&ticketMask == mine {
 		t.grant = now & grantMask
-		return t.grant, t.h.decided()
+		return t.grant, t.side.decided()
 	}
 	if now, err = t.serving.await(forever(), shows(mine)); err != nil {
-		return none, t.h.fail(err)
+		return none, t.side.fail(err)
 	}
 	t.grant = now & grantMask
 	return max(t.grant, granted), nil
@@ -96,7 +96,7 @@ func (t *tickets) leave(grant uint64) {
 	before := t.serving.Add(oneTicket + inline(grant) - t.grant)
 	if t.serving.mustTell() && t.next.Load() != before&ticketMask+oneTicket {
 		t.serving.wake()
-		t.h.handedOver()
+		t.side.handedOver()
 	}
 }
 
@@ -107,14 +107,14 @@ func (t *tickets) alone() bool {
 
 // ticket is TKT.
 type ticket struct {
-	handle
+	side
 	tickets
 }
 
 func newTKT(lock *Lock, w rma.Window) Mutex {
 	l := padded(ticket{})
 	l.init(lock, w)
-	l.tickets = newTickets(&l.handle)
+	l.tickets = newTickets(&l.side)
 	return l
 }
 

@@ -47,7 +47,7 @@ import (
 // Cost, away from home: as for tickets. For each ticket that it skips, a release takes two
 // atomics more.
 type ticketAbort struct {
-	handle
+	side
 	tickets
 	mine  uint64 // the last ticket drawn
 	away  bool   // the rank has given up and its mark may stand
@@ -61,7 +61,7 @@ const marked = 1
 func newTKTA(lock *Lock, w rma.Window) Mutex {
 	l := padded(ticketAbort{})
 	l.init(lock, w)
-	l.tickets, l.slots, l.ranks = newTickets(&l.handle), ticketSlots(l.topo), uint64(l.topo.Ranks())
+	l.tickets, l.slots, l.ranks = newTickets(&l.side), ticketSlots(l.topo), uint64(l.topo.Ranks())
 	return l
 }
 

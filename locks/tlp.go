@@ -34,7 +34,7 @@ import (
 // Invariant: only the holder of X reads and writes straight. If it is not zero, a holder of X,
 // or the rank that X was passed to, has the filter.
 //
-// Memory order: handle.end comes before the filter or X is passed on.
+// Memory order: side.end comes before the filter or X is passed on.
 //
 // Fairness: X's among ranks of high priority, Y's among ranks of low priority. The rank that
 // has Y waits for at most Options.High acquisitions of high priority; without that, for any
@@ -45,11 +45,11 @@ import (
 //
 // Line numbers refer to figure 5.
 type tlp struct {
-	handle
+	side
 	high, low nested
 	straight  word
 	filter    tickets
-	run       uint64 // what straight is, while the rank holds X
+	run       uint64 // the value of straight while the rank holds X
 	byLow     bool   // the rank holds the lock with low priority
 }
 
@@ -63,7 +63,7 @@ func newTLP(x, y Spec) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
 		l := padded(tlp{})
 		l.init(lock, w)
-		l.filter, l.straight = newTickets(&l.handle), l.atHome(tlpStraight)
+		l.filter, l.straight = newTickets(&l.side), l.atHome(tlpStraight)
 		above := x.Words(l.topo, nestedOptions(lock.o).withDefaults(lock.o.Name, l.topo))
 		at := base{l.base.home + tlpHome, l.base.rank}
 		l.high = newNested(lock, x, at, w)

@@ -83,12 +83,6 @@ func (x *word) accumulate(delta uint64) {
 	x.m.w.Flush(x.Target)
 }
 
-// replace is publish by an atomic operation.
-func (x *word) replace(v uint64) {
-	x.m.w.Accumulate(x.Target, x.Disp, rma.Replace, v)
-	x.m.w.Flush(x.Target)
-}
-
 // wake wakes the ranks that await the word and can go on, after an instruction. An
 // operation has done so already.
 func (x *word) wake() {

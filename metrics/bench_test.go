@@ -11,10 +11,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // The cost of metrics for a program that only hands over: on against off, in turns, in one
@@ -29,8 +28,8 @@ var (
 )
 
 func BenchmarkRatios(b *testing.B) {
-	two := []resource.Mode{resource.Write, resource.Write}
-	eight := append([]resource.Mode{resource.Write}, slices.Repeat([]resource.Mode{resource.Read}, 8)...)
+	two := []queue.Mode{queue.Write, queue.Write}
+	eight := append([]queue.Mode{queue.Write}, slices.Repeat([]queue.Mode{queue.Read}, 8)...)
 	for _, c := range []struct {
 		name string
 		do   func(m *metrics.Metrics, n int)
@@ -87,13 +86,13 @@ func median(of []float64) float64 {
 }
 
 // alternate is pairs of one resource that go round so many times.
-func alternate(m *metrics.Metrics, modes []resource.Mode, n int) {
-	r := must(resource.New("r", 8))
-	queued := make([]*handle.Pair, len(modes))
+func alternate(m *metrics.Metrics, modes []queue.Mode, n int) {
+	r := must(queue.New("r", 8))
+	queued := make([]*queue.Place, len(modes))
 	for i, mode := range modes {
-		queued[i] = new(handle.Pair)
+		queued[i] = new(queue.Place)
 		if m != nil {
-			m.Place(queued[i].Place(), r, mode)
+			m.Place(queued[i], r, mode)
 		}
 		check(queued[i].Request(r, mode))
 	}
@@ -103,7 +102,7 @@ func alternate(m *metrics.Metrics, modes []resource.Mode, n int) {
 			ctx := context.Background()
 			for range n {
 				check(p.Acquire(ctx))
-				check(p.Next())
+				check(p.Renew())
 			}
 			check(p.Cancel())
 		})
@@ -112,7 +111,7 @@ func alternate(m *metrics.Metrics, modes []resource.Mode, n int) {
 }
 
 // tasks is tasks that access one resource in so many rounds.
-func tasks(m *metrics.Metrics, modes []resource.Mode, n int) {
+func tasks(m *metrics.Metrics, modes []queue.Mode, n int) {
 	o := orwl.Options{}
 	if m != nil {
 		o.Observers = []orwl.Observer{m}
@@ -121,7 +120,7 @@ func tasks(m *metrics.Metrics, modes []resource.Mode, n int) {
 	r := rt.Resource("r", 8)
 	for i, mode := range modes {
 		t := rt.Task(fmt.Sprint(i))
-		if mode == resource.Write {
+		if mode == queue.Write {
 			t.Write(r)
 		} else {
 			t.Read(r)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // describe makes the descriptors of all families.
@@ -70,11 +70,11 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 // The values of labels.
 const (
 	ordered, relaxed            = "ordered", "relaxed"
-	fifo                        = "FIFO" // the ordered door's algorithm
+	fifo                        = "FIFO" // the algorithm of ordered access
 	acquired, cancelled, failed = "acquired", "cancelled", "failed"
 )
 
-var modes = [...]resource.Mode{resource.Read, resource.Write}
+var modes = [...]queue.Mode{queue.Read, queue.Write}
 
 // sums are the counts of all places of one mode.
 type sums struct {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -24,16 +25,21 @@ type door struct {
 
 // relaxedAccess names a relaxed access.
 type relaxedAccess struct {
-	of     *resource.Resource
+	of     *queue.Resource
 	number uint64
 }
 
 // doorSample is how many relaxed accesses a timed one stands for, at most.
 const doorSample = 16
 
-// Relaxed returns the observer of relaxed accesses to resources with this kind of guard,
-// for [resource.Resource.Observe]. A runtime's resources have it already.
-func (m *Metrics) Relaxed(guard string) resource.Observer {
+// Relaxed counts and times the relaxed accesses to a resource with this kind of guard. Call it before the first one. A
+// runtime's resources have it already.
+func (m *Metrics) Relaxed(r *resource.Resource, guard string) {
+	(*queue.Resource)(r).Observe(m.door(guard), queue.AllRelaxed)
+}
+
+// door is the observer of relaxed accesses to resources with this kind of guard.
+func (m *Metrics) door(guard string) *door {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, d := range m.doors {
@@ -50,17 +56,17 @@ func (m *Metrics) Relaxed(guard string) resource.Observer {
 	return d
 }
 
-// Observe implements resource.Observer. It counts all accesses, and times some.
-func (d *door) Observe(e resource.Event) {
+// Observe implements queue.Observer. It counts all accesses, and times some.
+func (d *door) Observe(e queue.Event) {
 	of := &d.modes[e.Mode]
 	switch {
-	case e.Kind == resource.RelaxedWaiting:
+	case e.Kind == queue.RelaxedWaiting:
 		of.waited.Add(1)
-	case e.Kind == resource.RelaxedAcquired:
+	case e.Kind == queue.RelaxedAcquired:
 		of.acquired.Add(1)
-	case e.Kind == resource.RelaxedFailed && ended(e.Err):
+	case e.Kind == queue.RelaxedFailed && ended(e.Err):
 		of.cancelled.Add(1)
-	case e.Kind == resource.RelaxedFailed:
+	case e.Kind == queue.RelaxedFailed:
 		of.failed.Add(1)
 	}
 	if d.timed(e.Relaxed) {
@@ -76,12 +82,12 @@ func (d *door) timed(number uint64) bool {
 }
 
 // time times an access from its events.
-func (d *door) time(e resource.Event, to times) {
+func (d *door) time(e queue.Event, to times) {
 	name, now := relaxedAccess{e.Resource, e.Relaxed}, d.m.now()
 	d.mu.Lock()
 	since := d.begins[name] // 0: there was no event
 	switch e.Kind {
-	case resource.RelaxedWaiting, resource.RelaxedAcquired:
+	case queue.RelaxedWaiting, queue.RelaxedAcquired:
 		d.begins[name] = now
 	default:
 		delete(d.begins, name)
@@ -89,9 +95,9 @@ func (d *door) time(e resource.Event, to times) {
 	d.mu.Unlock()
 	switch {
 	case since == 0:
-	case e.Kind == resource.RelaxedAcquired:
+	case e.Kind == queue.RelaxedAcquired:
 		to.wait.observe(now-since, d.every)
-	case e.Kind == resource.RelaxedReleased:
+	case e.Kind == queue.RelaxedReleased:
 		to.hold.observe(now-since, d.every)
 	}
 }

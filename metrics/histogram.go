@@ -26,7 +26,7 @@ type histogram struct {
 
 // scale is where the cells of a histogram end.
 type scale struct {
-	unit    float64 // of what is observed, in the metric's
+	unit    float64 // the unit of observations, in the metric's unit
 	uppers  []float64
 	keys    []int // the native bucket of each cell
 	classic []float64

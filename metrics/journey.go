@@ -3,8 +3,8 @@ package metrics
 import (
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/tally"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // journey follows the requests of a place whose resource has its home on another node.
@@ -23,10 +23,10 @@ type journey struct {
 }
 
 // asks notes how many bytes are here when the place begins to wait.
-func (j *journey) asks(p *resource.Place) { _, j.before = p.Here() }
+func (j *journey) asks(p *queue.Place) { _, j.before = p.Here() }
 
 // ends ends a journey: the place of w has acquired.
-func (j *journey) ends(w *watch, p *resource.Place) {
+func (j *journey) ends(w *watch, p *queue.Place) {
 	_, came := p.Here()
 	granted := j.granted.Load()
 	asked := granted

@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Metrics collects the metrics of one process for Prometheus. It is an [orwl.Observer]
@@ -37,7 +37,7 @@ type Metrics struct {
 
 	mu      sync.Mutex
 	watches []*watch
-	records map[*resource.Resource]*record
+	records map[*queue.Resource]*record
 	tasks   []*task
 	byTask  map[*orwl.Task]*task
 	past    past // of tasks that are forgotten
@@ -74,7 +74,7 @@ func New(o Options) (*Metrics, error) {
 		o: o, sample: int32(o.Sample), began: o.clock(),
 		ordered: [2]times{{in.new(), in.new()}, {in.new(), in.new()}},
 		local:   in.new(), remote: in.new(), trips: in.new(), queued: many.new(), groups: many.new(),
-		records: make(map[*resource.Resource]*record), byTask: make(map[*orwl.Task]*task),
+		records: make(map[*queue.Resource]*record), byTask: make(map[*orwl.Task]*task),
 	}
 	m.describe()
 	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
@@ -92,11 +92,11 @@ func (m *Metrics) now() int64 { return int64(m.o.clock()) + 1 }
 func (m *Metrics) Observe(e orwl.Event) {
 	switch e.Kind {
 	case orwl.Made:
-		e.Resource.Observe(m.Relaxed(e.Guard), resource.AllRelaxed)
+		m.Relaxed(e.Resource, e.Guard)
 	case orwl.Declared:
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.watch(e.Access.Place(), e.Access.Resource(), e.Access.Mode(), m.taskOf(e.Task))
+		m.watch(e.Access.Place(), (*queue.Resource)(e.Access.Resource()), e.Access.Mode(), m.taskOf(e.Task))
 	case orwl.Began:
 		m.taskBegan(e.Task)
 	case orwl.Ended:
@@ -108,14 +108,14 @@ func (m *Metrics) Observe(e orwl.Event) {
 
 // Place observes a place that belongs to no task. The place must request only r, and
 // only in this mode.
-func (m *Metrics) Place(p *resource.Place, r *resource.Resource, mode resource.Mode) {
+func (m *Metrics) Place(p *queue.Place, r *queue.Resource, mode queue.Mode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.watch(p, r, mode, nil)
 }
 
 // watch observes a place. m.mu is held.
-func (m *Metrics) watch(p *resource.Place, r *resource.Resource, mode resource.Mode, t *task) {
+func (m *Metrics) watch(p *queue.Place, r *queue.Resource, mode queue.Mode, t *task) {
 	on := m.records[r]
 	if on == nil {
 		on = new(record)
@@ -134,7 +134,7 @@ func (m *Metrics) watch(p *resource.Place, r *resource.Resource, mode resource.M
 			w.labels = pprof.WithLabels(t.labels, pprof.Labels("resource", r.Name()))
 		}
 	}
-	p.Observe(w, w.always()|resource.Acquired)
+	p.Observe(w, w.always()|queue.Acquired)
 }
 
 // task holds the metrics of a task.

@@ -16,8 +16,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/goleak"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -155,18 +156,18 @@ func TestExact(t *testing.T) {
 // A waiting place whose resource breaks is counted as failed, once.
 func TestFailed(t *testing.T) {
 	m, registry := made(t, Options{})
-	r, err := resource.New("r", 8)
+	r, err := queue.New("r", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p resource.Place
-	m.Place(&p, r, resource.Read)
-	if err := p.Request(r, resource.Read); err != nil {
+	var p queue.Place
+	m.Place(&p, r, queue.Read)
+	if err := p.Request(r, queue.Read); err != nil {
 		t.Fatal(err)
 	}
 	r.Break(errors.New("enough"))
 	for range 2 {
-		if err := p.Acquire(context.Background()); !errors.Is(err, resource.ErrBroken) {
+		if err := p.Acquire(context.Background()); !errors.Is(err, queue.ErrBroken) {
 			t.Fatal(err)
 		}
 	}
@@ -187,8 +188,8 @@ func TestFailed(t *testing.T) {
 // counted.
 func TestStalled(t *testing.T) {
 	m, registry := made(t, Options{})
-	stalled := make(chan orwl.State, 1)
-	rt, err := orwl.New(orwl.Options{Stall: 10 * time.Millisecond, OnStall: func(s orwl.State) { stalled <- s }})
+	stalled := make(chan inspect.State, 1)
+	rt, err := orwl.New(orwl.Options{Stall: 10 * time.Millisecond, OnStall: func(s inspect.State) { stalled <- s }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +201,7 @@ func TestStalled(t *testing.T) {
 	ended := make(chan error)
 	go func() { ended <- rt.Run(t.Context()) }()
 	<-stalled
-	r.Break(errors.New("enough"))
+	(*queue.Resource)(r).Break(errors.New("enough"))
 	for name, want := range map[string]float64{"orwl_stalls_total": 1, "orwl_stalled": 1, "orwl_broken_locks": 1} {
 		if got := value(t, registry, name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)

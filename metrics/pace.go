@@ -5,9 +5,9 @@ package metrics
 // timing computes from the time since the last one how many to skip: slow accesses are timed
 // each time, and the quicker they are, the fewer. Counts are always exact.
 type pace struct {
-	left  int32  // until the next one that is timed
-	noise uint32 // so as not to fall into step with a program that has a rhythm
-	last  int64  // when the last one was
+	left  int32  // accesses until the next one that is timed
+	noise uint32 // random, to stay out of step with a program that has a rhythm
+	last  int64  // when the last timed access was
 }
 
 // due reports whether to time this one.

@@ -3,12 +3,8 @@ package metrics
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/pprof"
-	"net/netip"
-	"os"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
@@ -16,7 +12,11 @@ import (
 // handler answers what a port is asked for.
 func (o ServerOptions) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", index)
+	if o.Watch != nil {
+		o.Watch.Register(mux)
+	} else {
+		mux.HandleFunc("GET /{$}", index)
+	}
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", o.ready)
@@ -27,26 +27,6 @@ func (o ServerOptions) handler() http.Handler {
 	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	return mux
-}
-
-// ownName answers only requests for a name that no stranger can have: an address, localhost, this
-// machine's name, or a name without a dot, as services in containers have. A page in a browser
-// can give its own name this port's address, and would read what the port shows, profiles
-// included.
-func ownName(h http.Handler) http.Handler {
-	mine, _ := os.Hostname()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := r.Host
-		if host, _, err := net.SplitHostPort(name); err == nil {
-			name = host
-		}
-		_, err := netip.ParseAddr(strings.Trim(name, "[]"))
-		if err != nil && strings.Contains(name, ".") && !strings.EqualFold(name, mine) {
-			http.Error(w, fmt.Sprintf("this port has no name %q: ask by its address, or by the name of the machine", name), http.StatusMisdirectedRequest)
-			return
-		}
-		h.ServeHTTP(w, r)
-	})
 }
 
 // index says what there is.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -52,7 +53,7 @@ func TestManyStages(t *testing.T) {
 		t.Errorf("%d stages more, and %d KiB", stages/2, grown>>10)
 	}
 	rt.Task("c").Do(func(*orwl.Task) error { return nil })
-	if len(m.watches) > 0 || len(m.tasks) > 0 || len(m.byTask) > 0 || m.places.Load() != 0 || m.records[shared].places.Load() != 0 {
+	if len(m.watches) > 0 || len(m.tasks) > 0 || len(m.byTask) > 0 || m.places.Load() != 0 || m.records[(*queue.Resource)(shared)].places.Load() != 0 {
 		t.Errorf("%d watches, %d tasks, %d by task, %d places", len(m.watches), len(m.tasks), len(m.byTask), m.places.Load())
 	}
 	if got := value(t, registry, "orwl_accesses_total", "mode=write", "door=ordered", "outcome=acquired"); got != float64(stages*tasks*rounds) {

@@ -15,7 +15,7 @@ func TestPromtool(t *testing.T) {
 		t.Skip("promtool is not installed: the package prometheus has it")
 	}
 	m, registry := made(t, Options{Tasks: true})
-	m.Relaxed("RMA-RW")
+	m.door("RMA-RW")
 	k, err := orwl.NewLocker("MCS")
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 // would take this for a restart.
 type ratchet struct {
 	mu   sync.Mutex
-	told map[string]float64 // the most, by name and labels
+	told map[string]float64 // the most that was told, by name and labels
 }
 
 // most is v, or what was told before if that is more.

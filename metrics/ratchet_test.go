@@ -8,7 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // counters returns all values that must not fall: counters, and buckets of histograms.
@@ -41,7 +41,7 @@ func counters(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 // one more wait and no more accesses. The number of accesses without a wait must not fall.
 func TestNothingGoesBack(t *testing.T) {
 	m, registry := made(t, Options{})
-	r, err := resource.New("r", 8)
+	r, err := queue.New("r", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +62,12 @@ func TestNothingGoesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	one, other := new(resource.Place), new(resource.Place)
-	m.Place(one, r, resource.Write)
-	m.Place(other, r, resource.Write)
+	one, other := new(queue.Place), new(queue.Place)
+	m.Place(one, r, queue.Write)
+	m.Place(other, r, queue.Write)
 	for range 3 {
-		do(one.Request(r, resource.Write))
-		do(other.Request(r, resource.Write))
+		do(one.Request(r, queue.Write))
+		do(other.Request(r, queue.Write))
 		do(one.Acquire(t.Context()))
 		look()
 		done := make(chan error)

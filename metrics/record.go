@@ -3,7 +3,7 @@ package metrics
 import (
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // record is shared by the places of a resource. Now and then one of them asks for something
@@ -17,9 +17,9 @@ type record struct {
 	left    atomic.Int64
 	through atomic.Uint64
 
-	// Of the writer that holds: how many were through when it asked, and for how many
+	// For the writer that holds: how many were through when it asked, and for how many
 	// groups that stands.
-	before resource.State
+	before queue.State
 	stands uint64
 }
 
@@ -41,10 +41,10 @@ func (r *record) ask() bool {
 
 // answer is when the release was that has let the asker in, 0 if that is not known:
 // it may have come from another node.
-func (r *record) answer(of *resource.Resource, mode resource.Mode) int64 {
+func (r *record) answer(of *queue.Resource, mode queue.Mode) int64 {
 	left, through, now := r.left.Load(), r.through.Load(), of.Inspect()
 	r.wants.And(^uint32(wantsLeft))
-	if mode == resource.Read {
+	if mode == queue.Read {
 		// Other readers of the group may be through already.
 		now.Readers.Through = uint32(through)
 	}
@@ -55,18 +55,18 @@ func (r *record) answer(of *resource.Resource, mode resource.Mode) int64 {
 }
 
 // both are the writers and the readers that are through.
-func both(t resource.State) uint64 {
+func both(t queue.State) uint64 {
 	return uint64(t.Writers.Through)<<32 | uint64(t.Readers.Through)
 }
 
 // tell answers what other places want, before the place of w releases.
-func (r *record) tell(w *watch, p *resource.Place) {
+func (r *record) tell(w *watch, p *queue.Place) {
 	wants := r.wants.Load()
 	if wants&wantsLeft != 0 {
 		r.through.Store(both(p.Resource().Inspect()))
 		r.left.Store(w.m.now())
 	}
-	if wants&wantsGroup != 0 && w.mode == resource.Write {
+	if wants&wantsGroup != 0 && w.mode == queue.Write {
 		r.wants.And(^uint32(wantsGroup))
 		t := p.Resource().Inspect()
 		readers := t.Readers.Through - r.before.Readers.Through
@@ -78,7 +78,7 @@ func (r *record) tell(w *watch, p *resource.Place) {
 
 // group has the next writer tell how many readers were before it. It is for the writer
 // that holds.
-func (r *record) group(of *resource.Resource, stands uint64) {
+func (r *record) group(of *queue.Resource, stands uint64) {
 	r.before, r.stands = of.Inspect(), stands
 	r.wants.Or(wantsGroup)
 }

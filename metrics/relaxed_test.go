@@ -9,12 +9,12 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
-// The relaxed door is counted beside the ordered one, and times stand for others' that are
-// not taken.
+// Relaxed accesses are counted beside ordered ones, and each time that is taken stands for several
+// accesses.
 func TestRelaxed(t *testing.T) {
 	for sample, holds := range map[int]float64{1: 3, 2: 2, 0: 0} {
 		t.Run(fmt.Sprint(sample), func(t *testing.T) { throughTheDoor(t, sample, holds) })
@@ -30,7 +30,7 @@ func throughTheDoor(t *testing.T, sample int, holds float64) {
 	r := rt.Resource("r", 8)
 	ctx := context.Background()
 	for range 3 {
-		if err := r.WriteRelaxed(ctx, func(b []byte) error { b[0]++; return nil }); err != nil {
+		if err := (*queue.Resource)(r).WriteRelaxed(ctx, func(b []byte) error { b[0]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,11 +39,11 @@ func throughTheDoor(t *testing.T, sample int, holds float64) {
 	}
 	over, end := context.WithCancel(ctx)
 	end()
-	var p resource.Place
-	if err := errors.Join(p.Request(r, resource.Write), p.Acquire(ctx)); err != nil {
+	var p queue.Place
+	if err := errors.Join(p.Request((*queue.Resource)(r), queue.Write), p.Acquire(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.ReadRelaxed(over, func([]byte) error { return nil }); !errors.Is(err, context.Canceled) {
+	if err := (*queue.Resource)(r).ReadRelaxed(over, func([]byte) error { return nil }); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if err := p.Release(); err != nil {
@@ -67,19 +67,19 @@ func throughTheDoor(t *testing.T, sample int, holds float64) {
 func TestRelaxedTimes(t *testing.T) {
 	c := new(clock)
 	m, registry := made(t, Options{Sample: 1, clock: c.read})
-	r, err := resource.New("r", 8)
+	r, err := queue.New("r", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := m.Relaxed("RMA-RW").(*door)
-	tell := func(number uint64, kinds ...resource.Kinds) {
+	d := m.door("RMA-RW")
+	tell := func(number uint64, kinds ...queue.Kinds) {
 		for _, kind := range kinds {
-			d.Observe(resource.Event{Kind: kind, Mode: resource.Write, Resource: r, Relaxed: number, Err: context.Canceled})
+			d.Observe(queue.Event{Kind: kind, Mode: queue.Write, Resource: r, Relaxed: number, Err: context.Canceled})
 			c.add(time.Second)
 		}
 	}
-	tell(1, resource.RelaxedWaiting, resource.RelaxedAcquired, resource.RelaxedReleased)
-	tell(2, resource.RelaxedAcquired, resource.RelaxedReleased)
+	tell(1, queue.RelaxedWaiting, queue.RelaxedAcquired, queue.RelaxedReleased)
+	tell(2, queue.RelaxedAcquired, queue.RelaxedReleased)
 	for name, want := range map[string][2]float64{"orwl_acquire_wait_seconds": {2, 1}, "orwl_hold_seconds": {2, 2}} { // number and sum
 		each(t, registry, name, []string{"door=relaxed", "mode=write"}, func(h *dto.Metric) {
 			n, sum := h.Histogram.GetSampleCount(), h.Histogram.GetSampleSum()
@@ -88,7 +88,7 @@ func TestRelaxedTimes(t *testing.T) {
 			}
 		})
 	}
-	tell(3, resource.RelaxedWaiting, resource.RelaxedFailed)
+	tell(3, queue.RelaxedWaiting, queue.RelaxedFailed)
 	if got := value(t, registry, "orwl_accesses_total", "door=relaxed", "outcome=cancelled"); got != 1 {
 		t.Errorf("%v cancelled, want 1", got)
 	}

@@ -3,25 +3,22 @@ package metrics
 import (
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
-	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/orwl/go-orwl/internal/port"
+	live "github.com/orwl/go-orwl/orwl/watch"
 )
 
 // DefaultAddress is where a Server listens if it is told nothing.
-const DefaultAddress = "127.0.0.1:9464"
+const DefaultAddress = port.Default
 
-// ErrAddress is an address at which no server can listen, whatever else runs on the machine.
-var ErrAddress = errors.New("metrics: want HOST:PORT, such as " + DefaultAddress)
-
-// ErrTaken is an address at which another program listens.
-var ErrTaken = errors.New("metrics: port taken")
-
-// ErrNoKey is an address that others than this machine can reach, in a run without a
-// key.
-var ErrNoKey = errors.New("metrics: without a cluster key the port stays on this machine")
+// Match errors of [Serve] by these.
+var (
+	ErrAddress = port.ErrAddress // an address at which no server can listen, whatever else runs on the machine
+	ErrTaken   = port.ErrTaken   // an address at which another program listens
+	ErrNoKey   = port.ErrNoKey   // an address that others than this machine can reach, in a run without a key
+)
 
 // ServerOptions say where to listen, and what there is to see.
 type ServerOptions struct {
@@ -32,22 +29,21 @@ type ServerOptions struct {
 	// be given one address.
 	Node int
 	// Key says that the run has a cluster key. Without one nothing listens beyond the
-	// loopback interface, since whoever reaches the port can read what it shows.
+	// loopback interface, since anyone who reaches the port can read what it shows.
 	Key bool
 	// Gatherer is what /metrics shows. Required.
 	Gatherer prometheus.Gatherer
 	// Inspect is what /debug/orwl shows, as JSON: the state of a runtime, for example. With
 	// nil it shows nothing.
 	Inspect func() any
+	// Watch is the live page, at /. With nil there is a list of links.
+	Watch *live.Page
 	// Ready is why the node is not ready yet, or any more, nil if it is: it always
 	// is if there is no Ready. See Metrics.Ready.
 	Ready func() error
 }
 
 func (o ServerOptions) withDefaults() ServerOptions {
-	if o.Address == "" {
-		o.Address = DefaultAddress
-	}
 	if o.Ready == nil {
 		o.Ready = func() error { return nil }
 	}
@@ -61,35 +57,13 @@ func (o ServerOptions) validate() error {
 	case o.Node < 0:
 		return fmt.Errorf("metrics: ServerOptions.Node is %d: want 0 or more", o.Node)
 	}
-	_, err := o.listens()
-	return err
+	if _, err := o.port().Listens(); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	return nil
 }
 
-// listens is where to listen: an address whose host and port are both numbers.
-func (o ServerOptions) listens() (string, error) {
-	host, port, err := net.SplitHostPort(o.Address)
-	if err != nil {
-		return "", fmt.Errorf("%w: %q has no port", ErrAddress, o.Address)
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return "", fmt.Errorf("%w: the port of %q is no number up to 65535", ErrAddress, o.Address)
-	}
-	if n != 0 {
-		n += uint64(o.Node)
-	}
-	if n > 65535 {
-		return "", fmt.Errorf("%w: from %q, node %d would have port %d: begin lower", ErrAddress, o.Address, o.Node, n)
-	}
-	if host == "" || host == "localhost" {
-		host = "127.0.0.1"
-	}
-	ip, err := netip.ParseAddr(host)
-	if err != nil {
-		return "", fmt.Errorf("%w: the host of %q is no IP address of this machine, nor localhost", ErrAddress, o.Address)
-	}
-	if !ip.IsLoopback() && !o.Key {
-		return "", fmt.Errorf("%w: %s would be seen by others: listen at %s, or give the run a key", ErrNoKey, o.Address, DefaultAddress)
-	}
-	return net.JoinHostPort(host, strconv.FormatUint(n, 10)), nil
+// port is where to listen.
+func (o ServerOptions) port() port.Options {
+	return port.Options{Address: o.Address, Node: o.Node, Key: o.Key}
 }

@@ -106,7 +106,7 @@ func TestNoState(t *testing.T) {
 	}
 }
 
-// What is wrong with an address is one line, and nothing listens.
+// A wrong address gives an error of one line, and nothing listens.
 func TestRefused(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -157,7 +157,7 @@ func TestAddresses(t *testing.T) {
 		{ServerOptions{Address: "[::1]:80"}, "[::1]:80"},
 		{ServerOptions{Address: "0.0.0.0:80", Node: 2, Key: true}, "0.0.0.0:82"},
 	} {
-		if got, err := c.o.withDefaults().listens(); got != c.want || err != nil {
+		if got, err := c.o.withDefaults().port().Listens(); got != c.want || err != nil {
 			t.Errorf("%+v: %s, %v, want %s", c.o, got, err, c.want)
 		}
 	}

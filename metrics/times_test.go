@@ -10,8 +10,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // clock is a clock that the test sets.
@@ -37,14 +37,14 @@ func (c *clock) add(d time.Duration) {
 func TestTimes(t *testing.T) {
 	c := new(clock)
 	m, registry := made(t, Options{Sample: 1, clock: c.read})
-	r, err := resource.New("r", 8)
+	r, err := queue.New("r", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := context.Background()
-	one, other := new(resource.Place), new(resource.Place)
-	m.Place(one, r, resource.Write)
-	m.Place(other, r, resource.Write)
+	one, other := new(queue.Place), new(queue.Place)
+	m.Place(one, r, queue.Write)
+	m.Place(other, r, queue.Write)
 	m.watches[1].on.places.Store(1) // it asks each time
 	do := func(err error) {
 		t.Helper()
@@ -52,8 +52,8 @@ func TestTimes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	do(one.Request(r, resource.Write))
-	do(other.Request(r, resource.Write))
+	do(one.Request(r, queue.Write))
+	do(other.Request(r, queue.Write))
 	do(one.Acquire(ctx))
 	waits := make(chan struct{})
 	done := make(chan error)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/tally"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // watch observes one place. Only the goroutine that uses the place writes its counts; a
@@ -25,13 +25,13 @@ type watch struct {
 	timed bool // the whole present access is timed
 	lost  bool // the request has failed and is counted
 	asks  bool // it asked the predecessor for the time of its release
-	mode  resource.Mode
+	mode  queue.Mode
 
 	m     *Metrics
 	task  *task
-	place *resource.Place
+	place *queue.Place
 
-	resource *resource.Resource
+	resource *queue.Resource
 	told     marks
 	held     int64 // when it acquired
 
@@ -49,35 +49,35 @@ type watch struct {
 type marks struct{ accesses, waits, handed uint64 }
 
 // always returns the events that a watch hears of during every access.
-func (w *watch) always() resource.Kinds {
-	kinds := resource.Waiting | resource.Releasing | resource.Withdrawn | resource.Failed
+func (w *watch) always() queue.Kinds {
+	kinds := queue.Waiting | queue.Releasing | queue.Withdrawn | queue.Failed
 	if w.far != nil {
-		kinds |= resource.Requested | resource.Acquired | resource.GrantedFar
+		kinds |= queue.Requested | queue.Acquired | queue.GrantedFar
 	}
 	if w.labels != nil {
-		kinds |= resource.Released
+		kinds |= queue.Released
 	}
 	return kinds
 }
 
-// Observe implements resource.Observer.
-func (w *watch) Observe(e resource.Event) {
+// Observe implements queue.Observer.
+func (w *watch) Observe(e queue.Event) {
 	switch e.Kind {
-	case resource.Releasing:
+	case queue.Releasing:
 		w.releasing(e.Place)
-	case resource.Waiting:
+	case queue.Waiting:
 		w.waiting(e.Place)
-	case resource.Acquired:
+	case queue.Acquired:
 		w.acquired(e.Place)
-	case resource.Requested:
+	case queue.Requested:
 		w.far.announced = w.m.now()
-	case resource.GrantedFar:
+	case queue.GrantedFar:
 		w.far.granted.Store(w.m.now())
-	case resource.Released:
+	case queue.Released:
 		w.task.label(w.task.labels)
-	case resource.Withdrawn:
+	case queue.Withdrawn:
 		w.withdrawn()
-	case resource.Failed:
+	case queue.Failed:
 		w.fails(e.Err)
 	}
 }
@@ -99,7 +99,7 @@ func (w *watch) counted() (got, waited uint64) {
 }
 
 // waiting counts a wait, and times some.
-func (w *watch) waiting(p *resource.Place) {
+func (w *watch) waiting(p *queue.Place) {
 	w.waited.Inc()
 	if w.waits.due() || w.closely {
 		w.begins(p)
@@ -110,7 +110,7 @@ func (w *watch) waiting(p *resource.Place) {
 }
 
 // begins starts a timed wait.
-func (w *watch) begins(p *resource.Place) {
+func (w *watch) begins(p *queue.Place) {
 	if w.labels != nil {
 		w.task.label(w.labels)
 	}
@@ -120,13 +120,13 @@ func (w *watch) begins(p *resource.Place) {
 		w.asks = w.on.ask()
 	}
 	if !w.timed {
-		p.Observe(w, w.always()|resource.Acquired)
+		p.Observe(w, w.always()|queue.Acquired)
 	}
 	w.since.Set(uint64(w.m.now()))
 }
 
 // acquired ends a timed wait, and begins a timed access.
-func (w *watch) acquired(p *resource.Place) {
+func (w *watch) acquired(p *queue.Place) {
 	if w.far != nil {
 		w.far.ends(w, p)
 	}
@@ -149,7 +149,7 @@ func (w *watch) acquired(p *resource.Place) {
 
 // woken ends a timed wait and returns the time. The wait stands for all waits since the
 // last timed one.
-func (w *watch) woken(p *resource.Place) (now int64) {
+func (w *watch) woken(p *queue.Place) (now int64) {
 	now = w.m.now()
 	since := int64(w.since.Own())
 	took := now - since
@@ -172,7 +172,7 @@ func (w *watch) woken(p *resource.Place) (now int64) {
 }
 
 // releasing counts an access. It comes before others can acquire.
-func (w *watch) releasing(p *resource.Place) {
+func (w *watch) releasing(p *queue.Place) {
 	w.released.Inc()
 	w.stood.Set(0)
 	if w.accesses.due() || w.on.wants.Load() != 0 {
@@ -181,7 +181,7 @@ func (w *watch) releasing(p *resource.Place) {
 }
 
 // lets does the part of a release that most releases do not need.
-func (w *watch) lets(p *resource.Place) {
+func (w *watch) lets(p *queue.Place) {
 	if w.on.wants.Load() != 0 {
 		w.on.tell(w, p)
 	}
@@ -191,17 +191,17 @@ func (w *watch) lets(p *resource.Place) {
 }
 
 // times ends a timed access, or arranges that the next one is timed.
-func (w *watch) times(p *resource.Place) {
+func (w *watch) times(p *queue.Place) {
 	if !w.timed {
 		w.timed, w.closely = true, true
-		p.Observe(w, w.always()|resource.Acquired)
+		p.Observe(w, w.always()|queue.Acquired)
 		return
 	}
 	now, all := w.m.now(), w.released.Own()
 	stands := all - w.told.accesses
 	w.told.accesses = all
 	w.m.ordered[w.mode].hold.observe(now-w.held, stands)
-	if w.mode == resource.Write && w.far == nil {
+	if w.mode == queue.Write && w.far == nil {
 		w.on.group(p.Resource(), stands)
 	}
 	w.accesses.next(now, stands, spendingOnAccesses*w.m.places.Load(), w.m.sample)
@@ -209,7 +209,7 @@ func (w *watch) times(p *resource.Place) {
 	w.timed = w.accesses.left <= 0
 	w.closely = w.timed || w.far != nil || w.labels != nil
 	if w.timed {
-		p.Observe(w, w.always()|resource.Acquired)
+		p.Observe(w, w.always()|queue.Acquired)
 	} else {
 		p.Observe(w, w.always())
 	}
@@ -228,7 +228,7 @@ func (w *watch) withdrawn() {
 // fails counts a failed request. It does not count a failed release: the access is counted
 // already.
 func (w *watch) fails(err error) {
-	var e *resource.PlaceError
+	var e *queue.PlaceError
 	if errors.As(err, &e) && e.Op == "acquire" && !w.lost {
 		w.gives()
 		w.lost = true

@@ -6,31 +6,35 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Access is what a task does with a resource in each round: a pair of handles. The runtime
+// Access is what a task does with a resource in each round, as a pair of handles does. The runtime
 // makes its first request when it starts.
 //
 // [Task.Rounds] acquires and releases all accesses of a task. A body may also call Acquire
 // and Release of one access after another, and declare this order by [Task.Sequence]. When
 // the body has ended, the runtime ends the accesses that are left.
 type Access struct {
-	handle.Pair
+	place    queue.Place
+	memo     typed.Memo
 	task     *Task
-	resource *resource.Resource
-	mode     resource.Mode
+	resource *queue.Resource
+	mode     queue.Mode
 	priority int32
+	number   int32 // in its task
 }
 
 // Priority gives the access's first request another position in the start order: lower
 // is earlier, and all others have 0. Another order than the canonical one may deadlock;
 // [Runtime.Run] finds that out beforehand.
 func (a *Access) Priority(p int) *Access {
-	a.task.declare(fmt.Sprintf("a priority of task %q", a.task.name), func() error {
+	a.task.declare("a priority", func() error {
 		if p != int(int32(p)) {
-			return fmt.Errorf("%w: %d, of task %q: want a number of 32 bits", ErrPriority, p, a.task.name)
+			return fmt.Errorf("%w: %d, of task %q: want a number of 32 bits", errPriority, p, a.task.name)
 		}
 		a.priority = int32(p)
 		return nil
@@ -43,13 +47,13 @@ func (a *Access) Priority(p int) *Access {
 //
 //   - The run has ended, so the grant may be due to a task that ended with it. The error is
 //     the reason of the end.
-//   - The task is inside a relaxed access: [resource.ErrLeafRule], without waiting.
-//   - The [Task.Sequence] does not acquire the access now: a [*SequenceError], without
+//   - The task is inside a relaxed access: an error, without waiting.
+//   - The [Task.Sequence] does not acquire the access now: an error, without
 //     waiting.
 func (a *Access) Acquire(ctx context.Context) error {
 	t := a.task
 	if t.run == nil || t.ended.Load() {
-		return a.Pair.Acquire(ctx)
+		return a.place.Acquire(ctx)
 	}
 	if t.run.ctx.Err() != nil {
 		return a.ended()
@@ -60,25 +64,25 @@ func (a *Access) Acquire(ctx context.Context) error {
 	if id := t.identity.Load(); id != nil && id.holder.Inside() {
 		ctx = id.holder.Context(ctx) // the caller's context may not be the task's
 	}
-	if err := a.Pair.Acquire(ctx); err != nil {
+	if err := a.acquire(ctx); err != nil {
 		return err
 	}
 	// A task that fails ends the run before it releases anything. So a grant that is
 	// due to its failure finds the run ended here.
 	if t.run.ctx.Err() != nil {
-		return errors.Join(a.ended(), a.Pair.Release())
+		return errors.Join(a.ended(), a.release())
 	}
 	t.sequence.did()
 	return nil
 }
 
 // Next announces the access for the next round and ends this one. Out of the order of
-// [Task.Sequence] it changes nothing and returns a [*SequenceError].
-func (a *Access) Next() error { return a.leave(a.Pair.Next) }
+// [Task.Sequence] it changes nothing and returns an error.
+func (a *Access) Next() error { return a.leave(a.next) }
 
 // Release ends the access and announces none: for the last round. Out of the order of
-// [Task.Sequence] it changes nothing and returns a [*SequenceError].
-func (a *Access) Release() error { return a.leave(a.Pair.Release) }
+// [Task.Sequence] it changes nothing and returns an error.
+func (a *Access) Release() error { return a.leave(a.release) }
 
 // leave ends the access in one of two ways, if the sequence allows it.
 func (a *Access) leave(how func() error) error {
@@ -94,32 +98,37 @@ func (a *Access) leave(how func() error) error {
 
 // ended is the error of an access whose run has ended.
 func (a *Access) ended() error {
-	return &resource.PlaceError{Op: "acquire", Mode: a.mode, Resource: a.resource.Name(), Err: context.Cause(a.task.run.ctx)}
+	return a.failed("acquire", context.Cause(a.task.run.ctx))
 }
+
+// Place is the request of the access, for packages of this module that observe it.
+func (a *Access) Place() *queue.Place { return &a.place }
 
 // Task is the task of the access.
 func (a *Access) Task() *Task { return a.task }
 
 // Resource is the resource of the access.
-func (a *Access) Resource() *resource.Resource { return a.resource }
+func (a *Access) Resource() *resource.Resource { return (*resource.Resource)(a.resource) }
 
 // Mode is the requested access mode.
-func (a *Access) Mode() resource.Mode { return a.mode }
+func (a *Access) Mode() queue.Mode { return a.mode }
 
 // Read is the resource's bytes as elements of type T, while the task holds it. On
 // misuse it ends the task with the error that [handle.Read] returns.
 func Read[T any](a *Access) handle.View[T] {
-	v, err := handle.Read[T](&a.Handle)
+	a.task.own(a)
+	v, err := typed.Read[T](&a.place, &a.memo)
 	if err != nil {
 		panic(misuse{err})
 	}
-	return v
+	return handle.View[T](v)
 }
 
 // Write is the resource's bytes as elements of type T, to change while the task holds
 // it. On misuse it ends the task with the error that [handle.Write] returns.
 func Write[T any](a *Access) []T {
-	s, err := handle.Write[T](&a.Handle)
+	a.task.own(a)
+	s, err := typed.Write[T](&a.place, &a.memo)
 	if err != nil {
 		panic(misuse{err})
 	}

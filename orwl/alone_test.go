@@ -36,7 +36,7 @@ func TestAloneLinksNoNetwork(t *testing.T) {
 	}
 }
 
-// As one of several nodes, such a program says what to do about it. Alone, it runs.
+// Such a program runs alone. As one of several nodes it says what to do.
 func TestAloneIsNoNode(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	program := filepath.Join(t.TempDir(), "alone")

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -37,43 +37,43 @@ func benchmarkNamedBytes(b *testing.B, writer int, names bool) {
 		r[i], err = resource.New("block", mebi)
 		must(err)
 	}
-	must(nodes[0].site.Home(r[0], resource.HomeAt{}))
-	must(nodes[1].site.Mirror(r[1], 0))
+	must(nodes[0].site.Home(core(r[0])))
+	must(nodes[1].site.Mirror(core(r[1]), 0))
 	ctx := context.Background()
-	var w, h handle.Pair
+	var w, h queue.Place
 	sent := func() float64 {
 		return float64(nodes[0].site.Counts().BytesOut + nodes[1].site.Counts().BytesOut)
 	}
 	if writer == 1 { // the mirror's request is there before the home's
-		must(w.Request(r[1], resource.Write))
+		must(w.Request(core(r[1]), queue.Write))
 		must(w.Acquire(ctx))
-		must(h.Request(r[0], resource.Read))
+		must(h.Request(core(r[0]), queue.Read))
 	} else {
-		must(h.Request(r[1], resource.Read))
+		must(h.Request(core(r[1]), queue.Read))
 		must(h.Acquire(ctx))
-		must(w.Request(r[0], resource.Write))
-		must(h.Next())
+		must(w.Request(core(r[0]), queue.Write))
+		must(h.Renew())
 	}
 	round, before := 0, 0.0
 	step := func() {
 		if round > 0 || writer == 0 {
 			must(w.Acquire(ctx))
 		}
-		p, err := w.Place().Writable()
+		p, err := w.Writable()
 		must(err)
 		off := round * 4096 % mebi
 		p[off]++
 		if names {
-			must(w.Place().Dirty(resource.Range{Off: off, Len: 64}))
+			must(w.Dirty(queue.Range{Off: off, Len: 64}))
 		}
-		must(w.Next())
+		must(w.Renew())
 		must(h.Acquire(ctx))
-		got, err := h.Place().Bytes()
+		got, err := h.Bytes()
 		must(err)
 		if round++; got[off] == 0 {
 			b.Fatalf("round %d is not there", round)
 		}
-		must(h.Next())
+		must(h.Renew())
 	}
 	step()
 	before = sent()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/handle"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 //lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
@@ -21,11 +21,11 @@ import (
 // running goroutine go first.
 func crowd(b *testing.B) {
 	for _, n := range []int{2, 8, 32} {
-		writers, mixed := make([]resource.Mode, n), make([]resource.Mode, n)
+		writers, mixed := make([]queue.Mode, n), make([]queue.Mode, n)
 		for g := range n {
-			writers[g] = resource.Write
+			writers[g] = queue.Write
 			if g%4 == 0 {
-				mixed[g] = resource.Write
+				mixed[g] = queue.Write
 			}
 		}
 		for _, m := range []match{
@@ -48,7 +48,7 @@ type member struct {
 }
 
 // pairMembers have their requests in the queue when they begin.
-func pairMembers(modes []resource.Mode) (members []member) {
+func pairMembers(modes []queue.Mode) (members []member) {
 	r, ctx := newResource(8), context.Background()
 	for _, m := range modes {
 		p := new(handle.Pair)
@@ -64,27 +64,27 @@ func pairMembers(modes []resource.Mode) (members []member) {
 	return members
 }
 
-func channelMembers(modes []resource.Mode) []member {
+func channelMembers(modes []queue.Mode) []member {
 	c := make(chan struct{}, 1)
 	section := func() { c <- struct{}{}; <-c }
 	return membersBy(modes, section, section)
 }
 
-func mutexMembers(modes []resource.Mode) []member {
+func mutexMembers(modes []queue.Mode) []member {
 	var mu sync.Mutex
 	section := func() { mu.Lock(); mu.Unlock() }
 	return membersBy(modes, section, section)
 }
 
-func rwMutexMembers(modes []resource.Mode) []member {
+func rwMutexMembers(modes []queue.Mode) []member {
 	var mu sync.RWMutex
 	return membersBy(modes, func() { mu.RLock(); mu.RUnlock() }, func() { mu.Lock(); mu.Unlock() })
 }
 
-func membersBy(modes []resource.Mode, read, write func()) (members []member) {
+func membersBy(modes []queue.Mode, read, write func()) (members []member) {
 	for _, m := range modes {
 		section := read
-		if m == resource.Write {
+		if m == queue.Write {
 			section = write
 		}
 		members = append(members, member{section: section})
@@ -101,7 +101,7 @@ const (
 
 // compete is a contender with members that do their sections until the turn is over.
 // All have done one before it begins.
-func compete(name string, modes []resource.Mode, crowd func([]resource.Mode) []member) contender {
+func compete(name string, modes []queue.Mode, crowd func([]queue.Mode) []member) contender {
 	return contender{name, func() figure {
 		var stage atomic.Uint64
 		var here, all sync.WaitGroup

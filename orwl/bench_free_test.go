@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -30,28 +31,28 @@ func free(b *testing.B) {
 func off(b *testing.B) {
 	const nothing = 1.02
 	bare := []contender{often("bare", placeAccess(newResource(8)))}
-	match{"observer-off", nothing, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(new(counter), 0) })), bare}.run(b, noAllocations)
-	match{"observer-on", 0, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(new(counter), resource.AllOrdered) })), bare}.run(b, noAllocations)
+	match{"observer-off", nothing, often("ours", placeAccess(newResource(8), func(p *queue.Place) { p.Observe(new(counter), 0) })), bare}.run(b, noAllocations)
+	match{"observer-on", 0, often("ours", placeAccess(newResource(8), func(p *queue.Place) { p.Observe(new(counter), queue.AllOrdered) })), bare}.run(b, noAllocations)
 
-	faulting, err := resource.NewWith("faulting", 8, resource.Options{FaultPages: new(resource.FaultPages)})
-	if errors.Is(err, resource.ErrNoFaultPages) {
+	faulting, err := queue.NewWith("faulting", 8, queue.Options{FaultPages: new(queue.FaultPages)})
+	if errors.Is(err, queue.ErrNoFaultPages) {
 		b.Log(err) // and there is nothing to compare
 		return
 	}
 	must(err)
 	b.Cleanup(func() { must(faulting.Close()) })
-	match{"fault-pages-unmapped", nothing, often("ours", placeAccess(faulting)), bare}.run(b, noAllocations)
-	match{"fault-pages-mapped", 0, often("ours", placeMapped(faulting)), []contender{often("bare", placeMapped(newResource(8)))}}.run(b, nil)
+	match{"fault-pages-unmapped", nothing, often("ours", placeAccess((*resource.Resource)(faulting))), bare}.run(b, noAllocations)
+	match{"fault-pages-mapped", 0, often("ours", placeMapped((*resource.Resource)(faulting))), []contender{often("bare", placeMapped(newResource(8)))}}.run(b, nil)
 }
 
-func placeAccess(r *resource.Resource, prepare ...func(*resource.Place)) func(n int) {
-	p, ctx := new(resource.Place), context.Background()
+func placeAccess(r *resource.Resource, prepare ...func(*queue.Place)) func(n int) {
+	p, ctx := new(queue.Place), context.Background()
 	for _, f := range prepare {
 		f(p)
 	}
 	return func(n int) {
 		for range n {
-			must(p.Request(r, resource.Write))
+			must(p.Request((*queue.Resource)(r), queue.Write))
 			must(p.Acquire(ctx))
 			must(p.Release())
 		}
@@ -59,10 +60,10 @@ func placeAccess(r *resource.Resource, prepare ...func(*resource.Place)) func(n 
 }
 
 func placeMapped(r *resource.Resource) func(n int) {
-	p, ctx := new(resource.Place), context.Background()
+	p, ctx := new(queue.Place), context.Background()
 	return func(n int) {
 		for range n {
-			must(p.Request(r, resource.Write))
+			must(p.Request((*queue.Resource)(r), queue.Write))
 			must(p.Acquire(ctx))
 			bytes, err := p.Writable()
 			must(err)
@@ -72,14 +73,14 @@ func placeMapped(r *resource.Resource) func(n int) {
 	}
 }
 
-func placePair(r *resource.Resource) func(n int) { return placePairOf(r, resource.Write) }
+func placePair(r *resource.Resource) func(n int) { return placePairOf(r, queue.Write) }
 
-func placePairRead(r *resource.Resource) func(n int) { return placePairOf(r, resource.Read) }
+func placePairRead(r *resource.Resource) func(n int) { return placePairOf(r, queue.Read) }
 
-func placePairOf(r *resource.Resource, m resource.Mode) func(n int) {
-	p, ctx := new(resource.Place), context.Background()
+func placePairOf(r *resource.Resource, m queue.Mode) func(n int) {
+	p, ctx := new(queue.Place), context.Background()
 	return func(n int) {
-		must(p.Request(r, m))
+		must(p.Request((*queue.Resource)(r), m))
 		for range n {
 			must(p.Acquire(ctx))
 			must(p.Renew())
@@ -91,7 +92,7 @@ func placePairOf(r *resource.Resource, m resource.Mode) func(n int) {
 func handleAccess(n int) {
 	h, r, ctx := new(handle.Handle), newResource(8), context.Background()
 	for range n {
-		must(h.Request(r, resource.Write))
+		must(h.Request(r, queue.Write))
 		must(h.Acquire(ctx))
 		must(h.Release())
 	}
@@ -99,7 +100,7 @@ func handleAccess(n int) {
 
 func handlePair(n int) {
 	p, r, ctx := new(handle.Pair), newResource(8), context.Background()
-	must(p.Request(r, resource.Write))
+	must(p.Request(r, queue.Write))
 	for range n {
 		must(p.Acquire(ctx))
 		must(p.Next())
@@ -118,17 +119,17 @@ func channelFree(n int) {
 // counter is an observer with almost no work.
 type counter struct{ requested, acquired, released, cancelled, waited int }
 
-func (c *counter) Observe(e resource.Event) {
+func (c *counter) Observe(e queue.Event) {
 	switch e.Kind {
-	case resource.Requested:
+	case queue.Requested:
 		c.requested++
-	case resource.Acquired:
+	case queue.Acquired:
 		c.acquired++
-	case resource.Waiting:
+	case queue.Waiting:
 		c.waited++
-	case resource.Released:
+	case queue.Released:
 		c.released++
-	case resource.Withdrawn:
+	case queue.Withdrawn:
 		c.cancelled++
 	}
 }

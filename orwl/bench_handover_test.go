@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // handOver measures rounds in which a resource goes from writer to writer, or from a
@@ -22,12 +22,12 @@ func handOver(b *testing.B) {
 	defer end()
 	for _, round := range []struct {
 		name  string
-		modes []resource.Mode
+		modes []queue.Mode
 		peers []contender
 	}{
-		{"two-writers", []resource.Mode{resource.Write, resource.Write},
+		{"two-writers", []queue.Mode{queue.Write, queue.Write},
 			[]contender{often("channel", channelRoundTrips)}},
-		{"writer-8-readers", append([]resource.Mode{resource.Write}, slices.Repeat([]resource.Mode{resource.Read}, 8)...),
+		{"writer-8-readers", append([]queue.Mode{queue.Write}, slices.Repeat([]queue.Mode{queue.Read}, 8)...),
 			[]contender{often("cond", rounds(8, oneCond)), often("conds", rounds(8, twoConds))}},
 	} {
 		for _, m := range []match{
@@ -46,7 +46,7 @@ func handOver(b *testing.B) {
 }
 
 // pairs are goroutines that go through pairs of one resource so many times.
-func pairs(ctx context.Context, modes []resource.Mode) func(n int) {
+func pairs(ctx context.Context, modes []queue.Mode) func(n int) {
 	return func(n int) {
 		r := newResource(8)
 		queued := make([]*handle.Pair, len(modes))
@@ -69,13 +69,13 @@ func pairs(ctx context.Context, modes []resource.Mode) func(n int) {
 }
 
 // tasks are tasks that access one resource in so many rounds.
-func tasks(modes []resource.Mode) func(n int) {
+func tasks(modes []queue.Mode) func(n int) {
 	return func(n int) {
 		rt := newRuntime()
 		r := rt.Resource("r", 8)
 		for i, m := range modes {
 			t := rt.Task(fmt.Sprint(i))
-			if m == resource.Write {
+			if m == queue.Write {
 				t.Write(r)
 			} else {
 				t.Read(r)
@@ -110,8 +110,8 @@ func channelRoundTrips(n int) {
 type stage struct {
 	mu              sync.Mutex
 	readers, writer *sync.Cond
-	version         int  // that may be read
-	done            bool // it has been, by all
+	version         int  // the version that may be read
+	done            bool // all readers have read it
 	left            atomic.Int32
 }
 

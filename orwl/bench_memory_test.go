@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -39,11 +40,11 @@ func bytesEach(b *testing.B) {
 			held := make([]*resource.Resource, n)
 			for i := range held {
 				held[i] = newResource(0)
-				must(new(resource.Place).Request(held[i], resource.Write))
+				must(new(queue.Place).Request((*queue.Resource)(held[i]), queue.Write))
 			}
 			return func(i int) any {
 				p := new(handle.Pair)
-				must(p.Request(held[i], resource.Write))
+				must(p.Request(held[i], queue.Write))
 				if err := p.Acquire(ended); !errors.Is(err, context.Canceled) {
 					panic(err)
 				}
@@ -117,7 +118,7 @@ func start(b *testing.B) {
 	b.Run("faces", startFaces)
 	b.Run("memory", func(b *testing.B) {
 		for b.Loop() {
-			debug.FreeOSMemory() // what the system still counts
+			debug.FreeOSMemory() // it gives back memory that the system still counts
 			var before, waiting runtime.MemStats
 			runtime.ReadMemStats(&before)
 			residentBefore, _ := resident()
@@ -218,16 +219,16 @@ func stepMemory(b *testing.B) {
 // live is the number of bytes in use.
 func live() int64 {
 	runtime.GC()
-	runtime.GC() // what pools have kept
+	runtime.GC() // the second one frees the memory of pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
 func newResource(size int) *resource.Resource {
-	r, err := resource.New("r", size)
+	r, err := queue.New("r", size)
 	must(err)
-	return r
+	return (*resource.Resource)(r)
 }
 
 func newRuntime() *orwl.Runtime {

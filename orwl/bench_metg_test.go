@@ -261,8 +261,8 @@ func countStencil(width, rounds int, work func() uint64) time.Duration {
 	return time.Since(s.begin)
 }
 
-// TestHalfway has the search measure tasks that cost 100 ns each, on processors of which others
-// have a share.
+// TestHalfway has the search measure tasks that cost 100 ns each, on processors that other programs
+// use, too.
 func TestHalfway(t *testing.T) {
 	for _, c := range []struct{ ours, want float64 }{{1, 200}, {0.8, 333}, {0.4, math.Inf(1)}} {
 		got := halfway(1, func(grain int, _ float64) metgPoint {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
@@ -49,8 +50,8 @@ func init() {
 	}
 	if err == nil {
 		for name, size := range map[string]int{"lock": 0, "block": mebi} {
-			r, _ := resource.New(name, size)
-			err = n.site.Home(r, resource.HomeAt{})
+			r, _ := queue.New(name, size)
+			err = n.site.Home(r)
 		}
 		if err == nil {
 			err = n.Close(ctx)
@@ -66,7 +67,7 @@ func init() {
 // floor is a bare host beside each of two nodes: it measures what libp2p costs.
 type floor struct {
 	*p2ptest.Bare
-	other string // where that of the other node listens
+	other string // where the other node's bare host listens
 }
 
 // newFloor returns when both nodes have one.
@@ -116,7 +117,7 @@ func beside(b *testing.B) (f *floor, lock, block *resource.Resource) {
 	lock, _ = resource.New("lock", 0)
 	block, _ = resource.New("block", mebi)
 	for _, r := range []*resource.Resource{lock, block} {
-		if err := n.site.Mirror(r, 1); err != nil {
+		if err := n.site.Mirror(core(r), 1); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -159,7 +160,7 @@ func benchmarkRemote(b *testing.B, processors int) {
 		limit float64
 	}{
 		{"access", p2ptest.Rounds{There: 32, Back: 32, Count: 200}, nil, func() error {
-			if err := free.Request(lock, resource.Write); err != nil {
+			if err := free.Request(lock, queue.Write); err != nil {
 				return err
 			}
 			if err := free.Acquire(ctx); err != nil {
@@ -168,7 +169,7 @@ func benchmarkRemote(b *testing.B, processors int) {
 			return free.Release()
 		}, nil, 1.25},
 		{"step", p2ptest.Rounds{There: 32, Back: 32, Count: 200},
-			func() error { return step.Request(lock, resource.Write) },
+			func() error { return step.Request(lock, queue.Write) },
 			func() error {
 				if err := step.Acquire(ctx); err != nil {
 					return err
@@ -177,7 +178,7 @@ func benchmarkRemote(b *testing.B, processors int) {
 			},
 			func() error { return step.Cancel() }, 1.25},
 		{"write-1MiB", p2ptest.Rounds{There: mebi, Back: 32, Count: 20, Bulk: true},
-			func() error { return write.Request(block, resource.Write) },
+			func() error { return write.Request(block, queue.Write) },
 			func() error {
 				if err := write.Acquire(ctx); err != nil {
 					return err
@@ -249,7 +250,7 @@ func BenchmarkBesideBulk(b *testing.B) {
 	bare, lock, block := beside(b)
 	ctx := context.Background()
 	var step handle.Pair
-	if err := step.Request(lock, resource.Write); err != nil {
+	if err := step.Request(lock, queue.Write); err != nil {
 		b.Fatal(err)
 	}
 	p99 := func() float64 {
@@ -316,7 +317,7 @@ func BenchmarkBesideBulk(b *testing.B) {
 // move writes a resource over and over, and counts the writes.
 func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}, moved *int) error {
 	var p handle.Pair
-	if err := p.Request(r, resource.Write); err != nil {
+	if err := p.Request(r, queue.Write); err != nil {
 		return err
 	}
 	for {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -173,7 +174,7 @@ func TestRings(t *testing.T) {
 		var ours []uint64
 		for i := range n {
 			h := new(handle.Handle)
-			must(h.Request(rt.Lookup(fmt.Sprint(i)), resource.Read))
+			must(h.Request(rt.Lookup(fmt.Sprint(i)), queue.Read))
 			must(h.Acquire(t.Context()))
 			v, err := handle.Read[uint64](h)
 			must(err)

@@ -58,10 +58,10 @@ type contender struct {
 
 // figure is the result of a turn.
 type figure struct {
-	ns     float64 // that something takes
-	allocs float64 // that it makes
+	ns     float64 // the time that something takes
+	allocs float64 // the allocations that it makes
 	spread float64 // coefficient of variation of what competitors got
-	ratio  float64 // of ours of the same turn to this
+	ratio  float64 // the ratio of our figure in the same turn to this one
 }
 
 func (f figure) report(b *testing.B, name string) {

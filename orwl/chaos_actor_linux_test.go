@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -39,13 +40,13 @@ type note struct {
 	What    string // address, round, call, held, done, lost, ended
 	At      int64
 	Text    string   `json:",omitempty"` // an address, an error
-	Verdict verdict  `json:",omitempty"` // of an error
-	Node    int      `json:",omitempty"` // that an error names, or that is lost
+	Verdict verdict  `json:",omitempty"` // on an error
+	Node    int      `json:",omitempty"` // the node that an error names, or that is lost
 	Op      uint64   `json:",omitempty"`
 	Actor   bool     `json:",omitempty"` // by command
 	At0     int      `json:",omitempty"` // the resource
 	Mode    uint8    `json:",omitempty"`
-	Token   uint64   `json:",omitempty"` // that is written
+	Token   uint64   `json:",omitempty"` // the token that is written
 	Seen    *sighted `json:",omitempty"`
 }
 
@@ -60,16 +61,16 @@ type verdict string
 
 const (
 	served   verdict = ""
-	toldLost verdict = "lost" // with what it held or waited for
+	toldLost verdict = "lost" // the access was lost, and the error says so
 	runOver  verdict = "over"
-	wrong    verdict = "wrong" // what must not be
+	wrong    verdict = "wrong" // no access may end so
 )
 
 func judge(err error) verdict {
 	switch {
 	case err == nil:
 		return served
-	case errors.Is(err, resource.ErrLost), errors.Is(err, resource.ErrEnded), errors.Is(err, resource.ErrStale):
+	case errors.Is(err, queue.ErrLost), errors.Is(err, queue.ErrEnded), errors.Is(err, queue.ErrStale):
 		return toldLost
 	case errors.Is(err, context.Canceled):
 		return runOver

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/orwl/go-orwl/handle"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 )
 
 // clients are tasks with goroutines that access resources by handles, by command and at
@@ -62,7 +62,7 @@ func (a *actor) listen() {
 
 func (a *actor) obey(ctx context.Context, command string) {
 	var at int
-	var m resource.Mode
+	var m queue.Mode
 	if _, err := fmt.Sscanf(strings.TrimPrefix(command, "hold "), "%d %d", &at, &m); err != nil {
 		panic(err)
 	}
@@ -86,15 +86,15 @@ func (a *actor) wander(ctx context.Context, at int, chance *rand.Rand) {
 		case <-ctx.Done():
 			return
 		}
-		a.access(ctx, at, resource.Mode(chance.IntN(2)), false, func(context.Context) {})
+		a.access(ctx, at, queue.Mode(chance.IntN(2)), false, func(context.Context) {})
 		pause.Reset(time.Duration(1+chance.IntN(20)) * time.Millisecond)
 	}
 }
 
 // access is one access, with notes of its call, of what it sees, and of how it ends.
-func (a *actor) access(ctx context.Context, at int, m resource.Mode, actor bool, during func(context.Context)) {
+func (a *actor) access(ctx context.Context, at int, m queue.Mode, actor bool, during func(context.Context)) {
 	n := note{What: "call", Op: a.ops.Add(1), Actor: actor, At0: at, Mode: uint8(m)}
-	if m == resource.Write {
+	if m == queue.Write {
 		n.Token = uint64(a.Node+1)<<32 | n.Op
 	}
 	a.tell(n)
@@ -105,14 +105,14 @@ func (a *actor) access(ctx context.Context, at int, m resource.Mode, actor bool,
 	}
 	if n.Verdict == toldLost && at != a.Node {
 		// This node cannot know if there will be a home again.
-		a.gone[at].Store(errors.As(err, new(*NodeError)) && !errors.Is(err, resource.ErrSuspected) || a.gone[at].Load())
+		a.gone[at].Store(errors.As(err, new(*NodeError)) && !errors.Is(err, queue.ErrSuspected) || a.gone[at].Load())
 	}
 	a.tell(n)
 }
 
 func (a *actor) section(ctx context.Context, n *note, during func(context.Context)) error {
-	var h handle.Handle
-	if err := h.Request(a.r[n.At0], resource.Mode(n.Mode)); err != nil {
+	var h queue.Place
+	if err := h.Request(core(a.r[n.At0]), queue.Mode(n.Mode)); err != nil {
 		return err
 	}
 	if err := h.Acquire(ctx); err != nil {
@@ -122,22 +122,23 @@ func (a *actor) section(ctx context.Context, n *note, during func(context.Contex
 	return errors.Join(err, h.Release())
 }
 
-func (a *actor) inside(ctx context.Context, h *handle.Handle, n *note, during func(context.Context)) error {
-	granted, err := h.Context(ctx)
+func (a *actor) inside(ctx context.Context, h *queue.Place, n *note, during func(context.Context)) error {
+	granted, lose := context.WithCancelCause(ctx)
+	defer lose(nil)
+	if err := h.OnLoss(lose); err != nil {
+		return err
+	}
+	v, err := typed.Read[uint64](h, new(typed.Memo))
 	if err != nil {
 		return err
 	}
-	v, err := handle.Read[uint64](h)
-	if err != nil {
-		return err
-	}
-	seen := &sighted{Value: v.At(0), Version: h.Version(), Fence: h.Fence(), Prior: errors.Is(h.Prior(), resource.ErrPriorHolderLost)}
-	for i := range v.Len() {
-		if v.At(i) != seen.Value {
-			return fmt.Errorf("torn: element %d of %d is %d, the first %d", i, v.Len(), v.At(i), seen.Value)
+	seen := &sighted{Value: v.Elements()[0], Version: h.Version(), Fence: h.Fence(), Prior: errors.Is(h.Prior(), queue.ErrPriorHolderLost)}
+	for i := range v.Elements() {
+		if v.Elements()[i] != seen.Value {
+			return fmt.Errorf("torn: element %d of %d is %d, the first %d", i, len(v.Elements()), v.Elements()[i], seen.Value)
 		}
 	}
-	if _, err := handle.Read[uint64](h); err != nil {
+	if _, err := typed.Read[uint64](h, new(typed.Memo)); err != nil {
 		return err // it was lost meanwhile
 	}
 	n.Seen, n.What = seen, "held"
@@ -146,7 +147,7 @@ func (a *actor) inside(ctx context.Context, h *handle.Handle, n *note, during fu
 	if n.Token == 0 {
 		return nil
 	}
-	w, err := handle.Write[uint64](h)
+	w, err := typed.Write[uint64](h, new(typed.Memo))
 	for i := range w {
 		w[i] = n.Token
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/netns"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // chaosPatience ends a test that hangs. No test depends on it.
@@ -170,7 +170,7 @@ func (c *chaosCrew) command(node int, format string, args ...any) {
 
 // hold makes an actor of a node request a resource. It returns when the request is
 // granted, or with "call" when the actor is about to request.
-func (c *chaosCrew) hold(node, at int, m resource.Mode, only string) said {
+func (c *chaosCrew) hold(node, at int, m queue.Mode, only string) said {
 	c.command(node, "hold %d %d", at, m)
 	return c.await(fmt.Sprintf("node %d, which is to %s %s: %q", node, m, name(at), only), func(n said) bool {
 		return n.by == node && n.Actor && n.At0 == at && n.Mode == uint8(m) && n.What == only

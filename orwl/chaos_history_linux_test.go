@@ -9,7 +9,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // A history of a resource is linear if its accesses have an order, each somewhere
@@ -176,10 +176,10 @@ func TestChaosModelRefuses(t *testing.T) {
 	// A write whose node is silent may come later than accesses that were called after
 	// it.
 	notes := []said{
-		{1, note{What: "call", Op: 1, Mode: uint8(resource.Write), Token: 7, At: 1}},
+		{1, note{What: "call", Op: 1, Mode: uint8(queue.Write), Token: 7, At: 1}},
 		{0, note{What: "call", Op: 1, At: 2}},
 		{0, note{What: "done", Op: 1, At: 3, Seen: &sighted{}}},
-		{1, note{What: "held", Op: 1, Mode: uint8(resource.Write), Token: 7, At: 4, Seen: &sighted{Fence: 1}}},
+		{1, note{What: "held", Op: 1, Mode: uint8(queue.Write), Token: 7, At: 4, Seen: &sighted{Fence: 1}}},
 		{0, note{What: "call", Op: 2, At: 5}},
 		{0, note{What: "done", Op: 2, At: 6, Seen: &sighted{7, 1, 1, false}}},
 	}

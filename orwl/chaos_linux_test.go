@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
-	"github.com/orwl/go-orwl/resource"
 )
 
 var chaosSeeds = rings.Seeds("orwl.chaos", 1, 16, "TestChaos, TestSilence: seeds of each scenario")
@@ -30,19 +30,19 @@ var roles = map[string]struct {
 	enter func(s *scene)
 }{
 	// The victim holds.
-	"reader": {false, func(s *scene) { s.hold(s.victim, s.at, resource.Read, "held") }},
-	"writer": {false, func(s *scene) { s.hold(s.victim, s.at, resource.Write, "held") }},
+	"reader": {false, func(s *scene) { s.hold(s.victim, s.at, queue.Read, "held") }},
+	"writer": {false, func(s *scene) { s.hold(s.victim, s.at, queue.Write, "held") }},
 	// The victim waits for a survivor.
 	"waiter": {false, func(s *scene) {
 		s.helper = s.survives[1]
-		s.hold(s.helper, s.at, resource.Write, "held")
-		s.hold(s.victim, s.at, resource.Write, "call")
+		s.hold(s.helper, s.at, queue.Write, "held")
+		s.hold(s.victim, s.at, queue.Write, "call")
 	}},
 	// One survivor holds the victim's resource, another one waits for it.
 	"home": {true, func(s *scene) {
 		s.helper = s.survives[1]
-		s.hold(s.helper, s.at, resource.Write, "held")
-		s.hold(s.survives[0], s.at, resource.Read, "call")
+		s.hold(s.helper, s.at, queue.Write, "held")
+		s.hold(s.survives[0], s.at, queue.Read, "call")
 	}},
 }
 
@@ -184,8 +184,8 @@ func TestSlowReader(t *testing.T) {
 	rings.Silence(t)
 	t.Parallel()
 	c := muster(t, quiet, "clients", 3, 1)
-	held := c.hold(1, 0, resource.Read, "held")
-	c.hold(2, 0, resource.Write, "call")
+	held := c.hold(1, 0, queue.Read, "held")
+	c.hold(2, 0, queue.Write, "call")
 	<-time.After(2 * quiet)
 	for node := range 3 {
 		for at := 1; at < 3; at++ {

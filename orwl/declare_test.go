@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -35,7 +36,7 @@ func TestDeclarationErrors(t *testing.T) {
 	r := rt.Resource("r", 8)
 	rt.Resource("r", 16)
 	rt.Resource("", 8)
-	rt.Resource("odd", 7)
+	rt.Resource("odd", -7)
 	rt.Resource("negative", -8)
 	ran := false
 	task := rt.Task("a")
@@ -46,15 +47,15 @@ func TestDeclarationErrors(t *testing.T) {
 	rt.Task("").Do(nothing)
 	rt.Task("idle")
 	err := rt.Run(context.Background())
-	for _, want := range []error{ErrName, ErrBody, ErrResource, resource.ErrSize} {
+	for _, want := range []error{errName, errBody, errResource, queue.ErrSize} {
 		if !errors.Is(err, want) {
 			t.Errorf("%v\nis not %v", err, want)
 		}
 	}
 	const all = `orwl: name is empty or taken: resource "r"
 orwl: name is empty or taken: resource ""
-resource: "odd": size must be 0 or a multiple of 8, not 7
-resource: "negative": size must be 0 or a multiple of 8, not -8
+resource: "odd": size must be a number of bytes, 0 or more, not -7
+resource: "negative": size must be a number of bytes, 0 or more, not -8
 orwl: resource is nil: declare it with Resource of this runtime, or look it up by its name: read by task "a"
 orwl: name is empty or taken: task "a"
 orwl: name is empty or taken: task ""
@@ -84,7 +85,7 @@ func TestDeclaredTooLate(t *testing.T) {
 		for range t.Rounds(1) {
 		}
 		late := t.Read(rt.Resource("late", 8))
-		if err := late.Acquire(t.Context()); !errors.Is(err, resource.ErrNotRequested) {
+		if err := late.Acquire(t.Context()); !errors.Is(err, queue.ErrNotRequested) {
 			return err
 		}
 		own.Priority(1)
@@ -95,7 +96,7 @@ func TestDeclaredTooLate(t *testing.T) {
 	want := late + `resource "late"` + "\n" + late + `an access of task "a"` + "\n" + late + `a priority of task "a"` + "\n" +
 		late + `task "b"` + "\n" + late + `the body of task "b"`
 	err := rt.Run(context.Background())
-	if !errors.Is(err, ErrStarted) || err.Error() != want {
+	if !errors.Is(err, errStarted) || err.Error() != want {
 		t.Errorf("%v, want\n%s", err, want)
 	}
 	if len(rt.tasks) != 1 || len(task.accesses) != 1 || own.priority != 0 || rt.Lookup("late") != nil {
@@ -107,7 +108,7 @@ func TestDeclaredTooLate(t *testing.T) {
 		rt.Task("b")
 		return errPlanned
 	})
-	if err := rt.Run(context.Background()); !errors.Is(err, ErrStarted) || !errors.Is(err, errPlanned) {
+	if err := rt.Run(context.Background()); !errors.Is(err, errStarted) || !errors.Is(err, errPlanned) {
 		t.Error(err)
 	}
 }
@@ -123,17 +124,17 @@ func TestFirstRequestFails(t *testing.T) {
 		accesses = append(accesses, task.Write(r))
 		task.Do(nothing)
 	}
-	if err := accesses[1].Request(r, resource.Write); err != nil {
+	if err := accesses[1].Request(r, queue.Write); err != nil {
 		t.Fatal(err)
 	}
 	err := rt.Run(context.Background())
-	if !errors.Is(err, resource.ErrRequested) || !strings.HasPrefix(err.Error(), `orwl: first request of task "b": `) {
+	if !errors.Is(err, queue.ErrRequested) || !strings.HasPrefix(err.Error(), `orwl: first request of task "b": `) {
 		t.Error(err)
 	}
 	if report := rt.Inspect(); report.Running {
 		t.Errorf("report of a program that has not started: %v", report)
 	}
-	if err := accesses[0].Acquire(context.Background()); !errors.Is(err, resource.ErrNotRequested) {
+	if err := accesses[0].Acquire(context.Background()); !errors.Is(err, queue.ErrNotRequested) {
 		t.Errorf("afterwards: %v", err)
 	}
 	checkIdle(t, rt)
@@ -146,10 +147,10 @@ func TestDeclared(t *testing.T) {
 	task := rt.Task("a")
 	write, read := task.Write(y), task.Read(x).Priority(-2)
 	task.Do(nothing)
-	if write.Resource() != y || write.Mode() != resource.Write || read.Resource() != x || read.Mode() != resource.Read || task.Name() != "a" {
+	if write.Resource() != y || write.Mode() != queue.Write || read.Resource() != x || read.Mode() != queue.Read || task.Name() != "a" {
 		t.Error("an access is not what was declared")
 	}
-	if err := write.Acquire(context.Background()); !errors.Is(err, resource.ErrNotRequested) {
+	if err := write.Acquire(context.Background()); !errors.Is(err, queue.ErrNotRequested) {
 		t.Errorf("before the run: %v", err)
 	}
 	if v := task.Accesses(); len(v) != 2 || v[0] != write || v[1] != read {
@@ -172,13 +173,12 @@ func TestWrongResourceSaysSoAtFirstUse(t *testing.T) {
 		reason  error
 		text    string
 	}{
-		"size 5":  {func(rt *Runtime) *resource.Resource { return rt.Resource("r", 5) }, resource.ErrSize, `"r": size must be 0 or a multiple of 8, not 5`},
-		"size -8": {func(rt *Runtime) *resource.Resource { return rt.Resource("r", -8) }, resource.ErrSize, `"r": size must be 0 or a multiple of 8, not -8`},
-		"no name": {func(rt *Runtime) *resource.Resource { return rt.Resource("", 8) }, ErrName, `name is empty or taken: resource ""`},
+		"size -8": {func(rt *Runtime) *resource.Resource { return rt.Resource("r", -8) }, queue.ErrSize, `"r": size must be a number of bytes, 0 or more, not -8`},
+		"no name": {func(rt *Runtime) *resource.Resource { return rt.Resource("", 8) }, errName, `name is empty or taken: resource ""`},
 		"taken": {func(rt *Runtime) *resource.Resource {
 			rt.Resource("r", 8)
 			return rt.Resource("r", 8)
-		}, ErrName, `name is empty or taken: resource "r"`},
+		}, errName, `name is empty or taken: resource "r"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rt := mustNew(t, Options{})
@@ -188,7 +188,7 @@ func TestWrongResourceSaysSoAtFirstUse(t *testing.T) {
 				"Fill":   Fill(ctx, r, func([]float64) { t.Error("filled what was declared wrongly") }),
 				"Values": read,
 			} {
-				if !errors.Is(err, resource.ErrBroken) || !errors.Is(err, c.reason) || !strings.Contains(err.Error(), c.text) {
+				if !errors.Is(err, queue.ErrBroken) || !errors.Is(err, c.reason) || !strings.Contains(err.Error(), c.text) {
 					t.Errorf("%s: %v, want %s", use, err, c.text)
 				}
 			}
@@ -206,7 +206,7 @@ func TestPriorityInRange(t *testing.T) {
 		task := rt.Task("t")
 		task.Read(rt.Resource("r", 8)).Priority(p)
 		task.Do(func(*Task) error { return nil })
-		if err := rt.Run(t.Context()); !errors.Is(err, ErrPriority) {
+		if err := rt.Run(t.Context()); !errors.Is(err, errPriority) {
 			t.Errorf("%d: %v", p, err)
 		}
 	}

@@ -43,6 +43,11 @@
 // [Task.Each] makes a task without a goroutine: a worker calls its function in each round.
 // [Reads] and [Writes] declare accesses with the type of their elements. A program in stages declares other tasks after a [Runtime.Run], and runs again.
 //
+// # Sums, and an end
+//
+// Tasks put values into a [Reduction] in each round, such as [NewSum], and others read what comes of all. A sum has the same bits
+// on any number of tasks and nodes. [Reduction.Until] ends all tasks after the same round.
+//
 // # Other orders
 //
 // [Access.Priority] asks for another start order. Before the program starts, package
@@ -55,32 +60,33 @@
 // The proof takes each task to hold all its accesses at once. A task that acquires and
 // releases them one after another declares this by [Task.Sequence]. Then Run proves the
 // program with that order, and it starts programs that would be a deadlock otherwise. The
-// body keeps to the order, or gets a [*SequenceError].
+// body keeps to the order, or gets an error.
 //
 // # When something goes wrong
 //
 // A task's error or panic, or the end of the context, wakes all tasks and ends the
-// run; no goroutine is left. Nothing that a failed task was writing is committed:
-// [resource.Policy] says what others find.
+// run; no goroutine is left. Nothing that a failed task was writing is committed.
 //
 // If nothing moves for a while, or on SIGQUIT, the runtime reports which task holds what
-// and which waits for which ([State]).
+// and which waits for which ([inspect.State]).
 //
 // # Looking on
 //
-// There is one way to look at a state, and one to hear events. [Runtime.Inspect] returns
+// There is one way to look at a state, and one to hear events. [Runtime.InspectAll] asks all nodes, and names the culprit of a hang;
+// package orwl/watch shows what it returns, live. [Runtime.Inspect] returns
 // the program at a moment, as text and as JSON: nodes, tasks, the queues, the wait-for
 // graph, and how long nothing has moved. [Options.Observers] hear what the tasks do while
 // they do it. Package trace has some that record it, or pass it on as a stream.
 // [Runtime.Placement] tells which task runs on which node and worker, which resource is
 // kept where, and why.
 //
+// A run has its resources for itself, so a handle from outside waits for its end. [Runtime.Snapshots] and [Snapshot] look in
+// meanwhile.
+//
 // # Past the queue
 //
-// Every resource of a runtime allows relaxed access, which has no order: see
-// [resource.Resource.Snapshot], and [Runtime.Relaxed] for access while a run goes on. A task that holds
-// an access must not use it. With [Task.Context] that is an error ([resource.ErrLeafRule]) instead of a
-// hang.
+// A resource for which no task declares an access may have relaxed access, which has no order: see [Runtime.Relaxed].
+// A task that holds an access must not use it. With [Task.Context] that is an error instead of a hang.
 //
 // # Without tasks
 //

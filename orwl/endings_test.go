@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -38,7 +39,7 @@ func TestLossIsSaidOnce(t *testing.T) {
 			defer close(left)
 			for _, r := range all {
 				var h handle.Handle
-				if err := h.Request(r, resource.Write); err != nil {
+				if err := h.Request(r, queue.Write); err != nil {
 					return err
 				}
 				if err := h.Acquire(task.Context()); err != nil {

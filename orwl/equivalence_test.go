@@ -138,7 +138,7 @@ func checkFailed(t testing.TB, p *randomProgram, err error, culprit int) {
 	t.Helper()
 	want := errPlanned
 	if p.tasks[culprit].end == exits {
-		want = ErrExit
+		want = errExit
 	}
 	var task *TaskError
 	if !errors.As(err, &task) || task.Task != p.system.Tasks[culprit].Name || !errors.Is(err, want) {

@@ -3,34 +3,46 @@ package orwl
 import (
 	"errors"
 	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
 )
 
 // The errors of a program that is built or run in the wrong way.
 var (
-	// ErrStarted: the program runs and cannot change, or a run has used what a declaration is about.
-	ErrStarted = errors.New("orwl: a run has begun: declare resources, tasks and accesses before it, or after it for the next one")
-	// ErrName: the name is empty, or another declaration has it.
-	ErrName = errors.New("orwl: name is empty or taken")
-	// ErrBody: the task has nothing to do.
-	ErrBody = errors.New("orwl: task has no body: give it one by Do")
-	// ErrResource: the resource in a declaration is nil.
-	ErrResource = errors.New("orwl: resource is nil: declare it with Resource of this runtime, or look it up by its name")
-	// ErrForeign: another runtime, or resource.New, has made the resource in a
+	// errStarted: the program runs and cannot change, or a run has used what a declaration is about.
+	errStarted = errors.New("orwl: a run has begun: declare resources, tasks and accesses before it, or after it for the next one")
+	// errName: the name is empty, or another declaration has it.
+	errName = errors.New("orwl: name is empty or taken")
+	// errBody: the task has nothing to do.
+	errBody = errors.New("orwl: task has no body: give it one by Do")
+	// errResource: the resource in a declaration is nil.
+	errResource = errors.New("orwl: resource is nil: declare it with Resource of this runtime, or look it up by its name")
+	// errForeign: another runtime, or resource.New, has made the resource in a
 	// declaration.
-	ErrForeign = errors.New("orwl: resource is not of this runtime: declare it with Resource of this runtime, or look it up by its name")
+	errForeign = errors.New("orwl: resource is not of this runtime: declare it with Resource of this runtime, or look it up by its name")
 	// ErrNoNetwork: the process is one of several nodes, and its program imports no network.
 	ErrNoNetwork = errors.New("orwl: the program has no network")
-	// ErrNotRelaxed: a relaxed access on another node than the resource's home.
-	ErrNotRelaxed = errors.New("orwl: relaxed access is not declared: call Runtime.Relaxed before Run, or make it at the resource's home")
-	// ErrEarly: a relaxed access in a run of several nodes, whose guards are not there yet.
-	ErrEarly = errors.New("orwl: relaxed access before Run, on one of several nodes: make it after Run has begun")
-	// ErrRounds: the task of a Rounds loop holds an access already, or has no request
+	// errNotRelaxed: a relaxed access on another node than the resource's home.
+	errNotRelaxed = errors.New("orwl: relaxed access is not declared: call Runtime.Relaxed before Run, or make it at the resource's home")
+	// ErrEarly: a relaxed access or a snapshot on one of several nodes, before they know who keeps what.
+	ErrEarly = errors.New("orwl: relaxed access or snapshot before Run, on one of several nodes: make it after Run has begun")
+	// errRelaxed: a task declares an access to a resource with relaxed access from every node.
+	errRelaxed = errors.New("orwl: a resource of Runtime.Relaxed has no order, so no task declares an access to it: use a handle or relaxed access " +
+		"in the body, or Runtime.Snapshots to look at it while the run goes on")
+	// errGoOn: a task declares an access in a run that is to go on after the loss of a node.
+	errGoOn = errors.New("orwl: a run with declared accesses ends with the loss of a node: leave out Options.AtLoss, or use handles in the bodies")
+	// errRounds: the task of a Rounds loop holds an access already, or has no request
 	// for it.
-	ErrRounds = errors.New("orwl: Rounds cannot begin")
-	// ErrPriority: no access has this priority.
-	ErrPriority = errors.New("orwl: priority is out of range")
-	// ErrExit: the body neither returned nor panicked.
-	ErrExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
+	errRounds = errors.New("orwl: Rounds cannot begin")
+	// errLast: a task that is no step task asks for its last round.
+	errLast = errors.New("orwl: Last is for a body of Each: a body of Do leaves its loop, and returns")
+	// errOtherTask: the body of a task uses what another task has declared.
+	errOtherTask = errors.New("orwl: it is another task's: declare an access for each task that uses it")
+	// errPriority: no access has this priority.
+	errPriority = errors.New("orwl: priority is out of range")
+	// errExit: the body neither returned nor panicked.
+	errExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
 )
 
 // TaskError is the error of a task. It has ended the run.
@@ -43,18 +55,64 @@ func (e *TaskError) Error() string { return fmt.Sprintf("orwl: task %q: %v", e.T
 
 func (e *TaskError) Unwrap() error { return e.Err }
 
-// PanicError is a panic of a task's body.
+// PanicError is a panic of a task's body. The first line of its text has the place in the program.
 type PanicError struct {
 	Value any
+	Round int64  // of the task, from 0
+	At    string // FILE:LINE of the body, or of what it called
 	Stack []byte
 }
 
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("panic in round %d at %s: %v\n%s", e.Round, e.At, e.Value, e.Stack)
+}
 
 // Unwrap lets errors.As find an error that is the value of the panic.
 func (e *PanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
+}
+
+// panicked is the error of a body of t that panics with a value. The function that recovers calls it.
+func (t *Task) panicked(value any) *PanicError {
+	return &PanicError{Value: value, Round: t.Round(), At: panicLine(), Stack: debug.Stack()}
+}
+
+// panicLine is the line of the program at which the goroutine panics. It passes over the calls of Go and of this
+// library that stand above this line in the stack.
+func panicLine() string {
+	pcs := make([]uintptr, 256)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(0, pcs)])
+	f, more := frames.Next()
+	for more && f.Function != "runtime.gopanic" {
+		f, more = frames.Next()
+	}
+	standard := strings.TrimSuffix(f.File, "runtime/panic.go") // the folder of Go's library, "" if it is not told
+	first := ""
+	for more {
+		f, more = frames.Next()
+		line := fmt.Sprintf("%s:%d", f.File, f.Line)
+		switch {
+		case strings.HasPrefix(f.Function, "runtime."):
+			continue
+		case !isLibrary(f) && (standard == "" || !strings.HasPrefix(f.File, standard)):
+			return line
+		case first == "":
+			first = line
+		}
+	}
+	return first
+}
+
+// isLibrary reports whether a function is one that bodies call, and not a program or a test.
+func isLibrary(f runtime.Frame) bool {
+	name, ours := strings.CutPrefix(f.Function, "github.com/orwl/go-orwl/")
+	if !ours || strings.HasSuffix(f.File, "_test.go") {
+		return false
+	}
+	part, _, _ := strings.Cut(name, "/")
+	part, _, _ = strings.Cut(part, ".")
+	return part == "orwl" || part == "handle" || part == "resource" || part == "internal"
 }
 
 // misuse is the panic of Read and Write in a task. The task ends with the error.

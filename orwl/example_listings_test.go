@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -24,9 +26,9 @@ func must(err error) {
 
 // location is a resource of the listings, words long.
 func location(words int) *resource.Resource {
-	loc, err := resource.New("loc", 8*words)
+	loc, err := queue.New("loc", 8*words)
 	must(err)
-	return loc
+	return (*resource.Resource)(loc)
 }
 
 // Listing 1: simple exclusive protection of a resource.
@@ -74,12 +76,11 @@ func Example_listing2() {
 // Listing 3: associate data and initialise it.
 func Example_listing3() {
 	ctx := context.Background()
-	loc := location(0)
+	loc := location(168)
 	var h handle.Handle
 
 	must(h.Request(loc, resource.Write)) // reserve the resource for maintenance
 	must(h.Acquire(ctx))
-	must(h.Resize(168 * 8))               // write access is needed
 	data, err := handle.Write[uint64](&h) // the data in our address space
 	must(err)
 	fmt.Println(len(data), data[167]) // check the size; zero at first
@@ -137,13 +138,7 @@ func Example_listing5() {
 
 // initialise is listing 3, for the examples that need data.
 func initialise(loc *resource.Resource, values ...uint64) {
-	var h handle.Handle
-	must(h.Request(loc, resource.Write))
-	must(handle.Section(context.Background(), &h, func() error {
-		data, err := handle.Write[uint64](&h)
-		copy(data, values)
-		return err
-	}))
+	must(orwl.Fill(context.Background(), loc, func(data []uint64) { copy(data, values) }))
 }
 
 // Listing 6: a simple iterative procedure with one resource and one pair, here for two
@@ -161,7 +156,7 @@ func Example_listing6() {
 	for i, name := range names {
 		p := &pairs[i]
 		all.Go(func() {
-			for p.Iteration() < 2 { // until some event
+			for range 2 { // until some event
 				must(p.Acquire(ctx)) // block until our turn comes
 				fmt.Println(name)    // work exclusively with the resource
 				must(p.Next())       // insert ourselves in the queue, pass control
@@ -198,7 +193,7 @@ func Example_listing7() {
 	for i := range processes {
 		here, there := &here[i], &there[i]
 		all.Go(func() {
-			for here.Iteration() < rounds { // until some event
+			for range rounds { // until some event
 				must(here.Acquire(ctx)) // block twice
 				must(there.Acquire(ctx))
 				mine, err := handle.Write[float64](here) // exclusive

@@ -160,7 +160,7 @@ func ExampleTask_Sequence() {
 	// as the loop computes: true
 }
 
-// What comes next may depend on what was found. So a program runs in stages: each is declared when the
+// The next step of a program may depend on a result. So a program runs in stages: each is declared when the
 // one before has ended, works on the same resources, and is proven alive before it starts.
 func ExampleRuntime_Run_stages() {
 	rt, err := orwl.New(orwl.Options{})
@@ -190,11 +190,11 @@ func ExampleRuntime_Inspect() {
 	must(err)
 	data := rt.Resource("data", 0)
 	reader, writer := rt.Task("reader"), rt.Task("writer")
-	read := reader.Read(data)
+	reader.Read(data)
 	writer.Write(data)
 	reader.Do(func(t *orwl.Task) error {
 		for range t.Rounds(-1) {
-			if read.Iteration() == 3 {
+			if t.Round() == 3 {
 				fmt.Print(rt.Inspect())
 				return stop
 			}

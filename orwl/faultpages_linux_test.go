@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/handle"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // faulting runs a task a, which writes x on fault pages, and its neighbour b.
@@ -16,7 +16,7 @@ func faulting(t *testing.T, body func(t *Task, a *Access) error) error {
 	rt := mustNew(t, Options{FaultPages: true})
 	x := rt.Resource("x", 16)
 	t.Cleanup(func() {
-		if err := x.Close(); err != nil {
+		if err := core(x).Close(); err != nil {
 			t.Error(err)
 		}
 	})
@@ -58,11 +58,11 @@ func TestStaleView(t *testing.T) {
 			return nil
 		},
 		"between two rounds": func(t *Task, a *Access) error {
-			if err := t.Accesses().Acquire(t.Context()); err != nil {
+			if err := byOne(t.Accesses()).Acquire(t.Context()); err != nil {
 				return err
 			}
 			s := Write[uint64](a)
-			if err := t.Accesses().Next(); err != nil {
+			if err := byOne(t.Accesses()).Next(); err != nil {
 				return err
 			}
 			s[1] = 1
@@ -71,10 +71,10 @@ func TestStaleView(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := faulting(t, body)
-			var stale *resource.StaleViewError
+			var stale *queue.StaleViewError
 			var task *TaskError
 			if !errors.As(err, &stale) || !errors.As(err, &task) {
-				t.Fatalf("%v, want a *resource.StaleViewError", err)
+				t.Fatalf("%v, want a *queue.StaleViewError", err)
 			}
 			if task.Task != "a" || stale.Resource != "x" || stale.Handle != "2 of task a" || stale.Offset != 8 || stale.Write {
 				t.Errorf("%v: %+v", err, stale)

@@ -5,17 +5,11 @@ import (
 	"errors"
 )
 
-// Flush returns nil when the homes have committed every write that the task has released
-// through its accesses. It waits for no grant. A write that may be lost is a
-// [*resource.LostWriteError], which names the resource. If ctx ends first, Flush returns
-// why, names the resources that are left, and may be called again.
-//
-// Handles of the body's own have a Flush of their own: see [handle.Handle.Flush].
-func (t *Task) Flush(ctx context.Context) error { return t.Accesses().Flush(ctx) }
-
-// Flush is [Task.Flush] of everything that was written on this node. It returns each lost
-// write once. Run flushes in the end, and returns what Flush has not.
-func (rt *Runtime) Flush(ctx context.Context) error {
+// flushAll returns nil when the homes have committed every write that handles of this node have released. It waits for no
+// grant. A write that may be lost is an error that matches [resource.ErrLost] and names the resource; flushAll returns each
+// once. If ctx ends first, flushAll returns why, names the resources that are left, and may be called again. Run flushes in the
+// end, and returns what flushAll has not.
+func (rt *Runtime) flushAll(ctx context.Context) error {
 	if !rt.o.Nodes.many() {
 		return nil
 	}
@@ -23,10 +17,17 @@ func (rt *Runtime) Flush(ctx context.Context) error {
 }
 
 // leave ends a run on several nodes. The homes are there until all nodes have ended, so it
-// flushes first.
+// flushes first. All nodes of a life meet behind it, so one whose run has failed need not wait here, and the others
+// wait only as long as nothing has ended their run.
 func (rt *Runtime) leave(ctx context.Context, err error) error {
-	lost := rt.Flush(context.WithoutCancel(ctx))
-	if err = rt.finish(ctx, err); lost != nil {
+	lost := rt.flushAll(context.WithoutCancel(ctx))
+	switch {
+	case rt.o.Nodes.survival == nil:
+		err = rt.finish(context.WithoutCancel(ctx), err)
+	case err == nil:
+		err = rt.finish(ctx, nil)
+	}
+	if lost != nil {
 		err = errors.Join(err, lost)
 	}
 	return err
@@ -41,7 +42,7 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 	if err != nil {
 		mine = n.failureOf(err).encode()
 	}
-	all, gathered := rt.gather(context.WithoutCancel(ctx), "end", mine)
+	all, gathered := rt.gather(ctx, "end", mine)
 	if err == nil && gathered == nil {
 		err = rt.outcome(all)
 	} else if err == nil {

@@ -8,69 +8,58 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// twoNodes runs a program of a resource with its home on node 0, and a task on node 1. It
+// twoNodes runs a program of a resource with its home on node 0, and a task on node 1 that writes it by a pair. It
 // returns how the runs have ended. The body is given the resource as node 0 has it.
-func twoNodes(t *testing.T, o Options, body func(rt *Runtime, t *Task, write *Access, home *resource.Resource) error) (ends [2]error) {
+func twoNodes(t *testing.T, body func(rt *Runtime, t *Task, write *queue.Place, home *resource.Resource) error) (ends [2]error) {
 	t.Helper()
 	nodes := crew(t, 2)
 	declared := make(chan *resource.Resource, 1)
 	each(nodes, func(i int, n *Nodes) {
-		o := o
-		o.Nodes = n
-		rt := mustNew(t, o)
+		rt := mustNew(t, Options{Nodes: n, AtLoss: GoOn})
 		r := rt.Resource("r", 64<<10)
 		rt.Home(r, 0)
 		if i == 0 {
 			declared <- r
 		}
-		task := rt.Task("writes").On(1)
-		write := task.Write(r)
-		task.Do(func(t *Task) error { return body(rt, t, write, <-declared) })
+		rt.Task("writes").On(1).Do(func(t *Task) error {
+			write := new(queue.Place)
+			if err := write.Request(core(r), queue.Write); err != nil {
+				return err
+			}
+			return errors.Join(body(rt, t, write, <-declared), write.Cancel())
+		})
 		ends[i] = rt.Run(context.Background())
 	})
 	disband(t, nodes)
 	return ends
 }
 
-// Flush of a task, and of its runtime, returns when the home has the writes.
-func TestFlush(t *testing.T) {
-	ends := twoNodes(t, Options{}, func(rt *Runtime, task *Task, write *Access, home *resource.Resource) error {
-		for round := range task.Rounds(6) {
-			if flush := []func(context.Context) error{task.Flush, rt.Flush, write.Flush}[round%3]; round > 0 {
-				if err := flush(task.Context()); err != nil {
-					return err
-				}
-			}
-			Write[uint64](write)[0]++
-		}
-		err := task.Flush(task.Context())
-		if v := home.Inspect().Version; v != 6 {
-			t.Errorf("version %d at the home after Flush, want 6", v)
-		}
-		return err
-	})
-	if err := errors.Join(ends[:]...); err != nil {
-		t.Error(err)
+// add adds one to the first word of what a pair holds.
+func add(write *queue.Place) error {
+	words, err := typed.Write[uint64](write, new(typed.Memo))
+	if err == nil {
+		words[0]++
 	}
+	return err
 }
 
-// With Confirm, the home has the write when Release returns.
-func TestConfirm(t *testing.T) {
-	ends := twoNodes(t, Options{Confirm: true}, func(_ *Runtime, task *Task, write *Access, home *resource.Resource) error {
-		for want := uint64(1); want <= 20; want++ {
-			if err := write.Acquire(task.Context()); err != nil {
+// Flush of a pair, and of a runtime, returns when the home has the writes.
+func TestFlush(t *testing.T) {
+	ends := twoNodes(t, func(rt *Runtime, task *Task, write *queue.Place, home *resource.Resource) error {
+		for round := range uint64(6) {
+			if err := errors.Join(write.Acquire(task.Context()), add(write), write.Renew()); err != nil {
 				return err
 			}
-			Write[uint64](write)[0]++
-			if err := write.Next(); err != nil {
+			if err := []func(context.Context) error{rt.flushAll, write.Flush}[round%2](task.Context()); err != nil {
 				return err
 			}
-			if v := home.Inspect().Version; v != want {
-				t.Errorf("version %d at the home after Next, want %d", v, want)
+			if v := core(home).Inspect().Version; v != round+1 {
+				t.Errorf("version %d at the home after Flush, want %d", v, round+1)
 			}
 		}
 		return nil
@@ -84,34 +73,31 @@ func TestConfirm(t *testing.T) {
 // names the write all the same; once Flush has named it, the run does not.
 func TestRunReportsLostWrite(t *testing.T) {
 	for _, flushes := range []bool{false, true} {
-		ends := twoNodes(t, Options{}, func(rt *Runtime, task *Task, write *Access, _ *resource.Resource) error {
+		ends := twoNodes(t, func(rt *Runtime, task *Task, write *queue.Place, _ *resource.Resource) error {
+			r := rt.Lookup("r")
 			// The grant that confirms the write may come before the suspicion: then again.
-			for lost := (*resource.LostWriteError)(nil); lost == nil; {
-				if err := write.Acquire(task.Context()); err != nil {
-					return err
-				}
-				Write[uint64](write)[0]++
-				if err := write.Next(); err != nil {
+			for lost := (*queue.LostWriteError)(nil); lost == nil; {
+				if err := errors.Join(write.Acquire(task.Context()), add(write), write.Renew()); err != nil {
 					return err
 				}
 				rt.o.Nodes.site.Suspect(0, errPlanned)
 				err := write.Acquire(task.Context())
-				if !errors.Is(err, resource.ErrLost) {
+				if !errors.Is(err, queue.ErrLost) {
 					t.Errorf("acquire after a suspicion: %v", err)
 				}
 				errors.As(err, &lost)
-				if err := errors.Join(write.Cancel(), write.Request(write.Resource(), resource.Write)); err != nil {
+				if err := errors.Join(write.Cancel(), write.Request(core(r), queue.Write)); err != nil {
 					return err
 				}
 			}
 			if flushes {
-				if err := rt.Flush(task.Context()); !errors.As(err, new(*resource.LostWriteError)) {
+				if err := rt.flushAll(task.Context()); !errors.As(err, new(*queue.LostWriteError)) {
 					t.Errorf("flush returns %v", err)
 				}
 			}
 			return nil
 		})
-		var lost *resource.LostWriteError
+		var lost *queue.LostWriteError
 		if named := errors.As(ends[1], &lost); named == flushes || named && (lost.Resource != "r" || lost.Home != 0 || !errors.Is(lost, errPlanned)) {
 			t.Errorf("flushes %t: the run of node 1 returns %v", flushes, ends[1])
 		}
@@ -125,16 +111,16 @@ func TestRunReportsLostWrite(t *testing.T) {
 // longer takes its write, and the release says so.
 func TestReleaseAfterClose(t *testing.T) {
 	nodes := crew(t, 2)
-	var h handle.Handle
+	var h queue.Place
 	each(nodes, func(i int, n *Nodes) {
 		rt := mustNew(t, Options{Nodes: n})
 		r := rt.Resource("r", 8)
 		rt.Home(r, 0)
 		rt.Task("leaves").On(1).Do(func(t *Task) error {
-			if err := errors.Join(h.Request(r, resource.Write), h.Acquire(t.Context())); err != nil {
+			if err := errors.Join(h.Request(core(r), queue.Write), h.Acquire(t.Context())); err != nil {
 				return err
 			}
-			_, err := handle.Write[uint64](&h)
+			_, err := typed.Write[uint64](&h, new(typed.Memo))
 			return err
 		})
 		if err := rt.Run(context.Background()); err != nil {
@@ -146,7 +132,7 @@ func TestReleaseAfterClose(t *testing.T) {
 	if err := nodes[1].Close(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("closing node 1 without waiting: %v", err)
 	}
-	if err := h.Release(); !errors.Is(err, resource.ErrStale) {
+	if err := h.Release(); !errors.Is(err, queue.ErrStale) {
 		t.Errorf("release after Close: %v, want ErrStale", err)
 	}
 	if err := nodes[0].Close(context.Background()); err != nil {
@@ -158,7 +144,7 @@ func TestReleaseAfterClose(t *testing.T) {
 func TestLostWriteIsLogged(t *testing.T) {
 	var text bytes.Buffer
 	n := &Nodes{log: slog.New(slog.NewTextHandler(&text, nil))}
-	n.grantsEnd(resource.Ending{Node: 1, Grants: 1, Fence: 7, Why: &resource.LostWriteError{Resource: "r", Home: 2, Fence: 7, Err: errPlanned}})
+	n.grantsEnd(queue.Ending{Node: 1, Grants: 1, Fence: 7, Why: &queue.LostWriteError{Resource: "r", Home: 2, Fence: 7, Err: errPlanned}})
 	for _, want := range []string{"level=ERROR", "may be lost", "resource=r", "fence=7", "home=2"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q does not say %s", text.String(), want)
@@ -176,8 +162,8 @@ func TestFlushOfOneProcess(t *testing.T) {
 		for range task.Rounds(2) {
 			Write[uint64](write)[0]++
 		}
-		var h handle.Handle
-		return errors.Join(task.Flush(task.Context()), rt.Flush(task.Context()), h.Flush(task.Context()))
+		var h queue.Place
+		return errors.Join(rt.flushAll(task.Context()), h.Flush(task.Context()))
 	})
 	if err := rt.Run(t.Context()); err != nil {
 		t.Error(err)

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// A declaration refuses a resource that another runtime or resource.New made, also
+// A declaration refuses a resource that another runtime or queue.New made, also
 // if this runtime has one of the same name.
 func TestForeignResource(t *testing.T) {
-	bare, err := resource.New("r", 8)
+	bare, err := queue.New("r", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,17 +26,17 @@ func TestForeignResource(t *testing.T) {
 		is   error
 		want string
 	}{
-		{"another runtime", mustNew(t, Options{}).Resource("r", 8), ErrForeign, foreign + `"r", `},
-		{"resource.New", bare, ErrForeign, foreign + `"r", `},
-		{"none", nil, ErrResource, none},
+		{"another runtime", mustNew(t, Options{}).Resource("r", 8), errForeign, foreign + `"r", `},
+		{"queue.New", (*resource.Resource)(bare), errForeign, foreign + `"r", `},
+		{"none", nil, errResource, none},
 	} {
 		for _, same := range []bool{false, true} {
 			for what, declare := range map[string]func(rt *Runtime, t *Task){
 				`read by task "a"`:  func(_ *Runtime, t *Task) { t.Read(c.r) },
 				`write by task "a"`: func(_ *Runtime, t *Task) { t.Write(c.r) },
 				"home":              func(rt *Runtime, _ *Task) { rt.Home(c.r, 0) },
-				"policy":            func(rt *Runtime, _ *Task) { rt.Policy(c.r, resource.Poison) },
-				"permissions":       func(rt *Runtime, _ *Task) { rt.Permit(c.r, nil, nil) },
+				"policy":            func(rt *Runtime, _ *Task) { rt.Policy(c.r, queue.Poison) },
+				"snapshots":         func(rt *Runtime, _ *Task) { rt.Snapshots(c.r) },
 			} {
 				t.Run(fmt.Sprintf("%s/%t/%s", c.name, same, what), func(t *testing.T) {
 					rt := mustNew(t, Options{})

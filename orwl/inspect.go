@@ -6,58 +6,44 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/internal/looks"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/orwl/internal/plan"
 )
 
-// State is a program at one moment, as seen by one of its nodes: see [inspect.State]. Its String
-// tells which task waits for which, as the report of a stall does.
-type State = inspect.State
-
-// The parts of a State: see package inspect.
-type (
-	NodeState     = inspect.NodeState
-	NodeStatus    = inspect.NodeStatus
-	TaskState     = inspect.TaskState
-	TaskStatus    = inspect.TaskStatus
-	WaitState     = inspect.WaitState
-	ResourceState = inspect.ResourceState
-	GroupState    = inspect.GroupState
-	RequestState  = inspect.RequestState
-	WaitEdge      = inspect.WaitEdge
-	Seconds       = inspect.Seconds
-)
-
-// The values of NodeStatus and TaskStatus.
-const (
-	NodeHere      = inspect.NodeHere
-	NodeSuspected = inspect.NodeSuspected // no message has come for a while
-	NodeLost      = inspect.NodeLost
-	NodeLeft      = inspect.NodeLeft
-
-	TaskDeclared = inspect.TaskDeclared // the program has not been started
-	TaskWorking  = inspect.TaskWorking
-	TaskWaiting  = inspect.TaskWaiting // it has a request that is not granted
-	TaskEnded    = inspect.TaskEnded
-)
-
-// Inspect looks at the program as it is. It stops no task, so what moves meanwhile may
-// show in two states. Any goroutine may call it at any time. It waits only while the run
-// starts.
-func (rt *Runtime) Inspect() State { return rt.state(rt.look()) }
+// Inspect looks at the program as it is, as seen by this node. Its String tells which task waits for which, as the report of a
+// stall does. It stops no task, so what moves meanwhile may
+// show in two states. Any goroutine may call it at any time. On one node it waits
+// while the run starts.
+func (rt *Runtime) Inspect() inspect.State {
+	if since := rt.starts.Load(); since != 0 { // the runtime is locked until the other nodes have come
+		still := inspect.Seconds{Duration: time.Since(time.Unix(0, since))}
+		return inspect.State{Node: rt.Node(), Starting: true, Still: still, Nodes: rt.o.Nodes.states(),
+			Tasks: []inspect.TaskState{}, Resources: []inspect.ResourceState{}, WaitsFor: []inspect.WaitEdge{}}
+	}
+	return rt.state(rt.look())
+}
 
 // state is what a look has seen, and how the nodes are now.
-func (rt *Runtime) state(l *looks.Look) State {
+func (rt *Runtime) state(l *looks.Look) inspect.State {
 	s := l.State()
 	s.Stalls, s.Stalled = rt.stalls.Load(), rt.still.Load()
 	s.Nodes = rt.o.Nodes.states()
 	rt.mu.Lock()
 	r := rt.run
 	rt.mu.Unlock()
-	if r != nil && r.planned != nil && s.Running {
+	if n := rt.o.Nodes; n.many() {
+		for i := range n.sent {
+			s.Sent = append(s.Sent, n.sent[i].Load())
+		}
+	}
+	if r != nil {
 		s.Pace = r.planned.pace()
+		if n := len(r.planned.workers); n > 0 {
+			s.Workers = &inspect.Workers{All: n, Asleep: r.planned.pool.Asleep()}
+		}
 	}
 	return s
 }
@@ -65,7 +51,7 @@ func (rt *Runtime) state(l *looks.Look) State {
 // line is the queue of a resource in a look.
 type line struct {
 	looks.Line
-	r       *resource.Resource
+	r       *queue.Resource
 	touched bool // a task of this node accesses it
 }
 
@@ -75,13 +61,13 @@ type looker struct {
 	now   time.Time
 	run   *run // nil before the run
 	look  *looks.Look
-	lines map[*resource.Resource]*line
+	lines map[*queue.Resource]*line
 }
 
 // look takes a look. Declarations do not change while the program runs. Before that
 // they are all that there is to see.
 func (rt *Runtime) look() *looks.Look {
-	k := looker{rt: rt, now: time.Now(), look: &looks.Look{Node: rt.Node()}, lines: make(map[*resource.Resource]*line)}
+	k := looker{rt: rt, now: time.Now(), look: &looks.Look{Node: rt.Node()}, lines: make(map[*queue.Resource]*line)}
 	rt.mu.Lock()
 	tasks := rt.tasks
 	k.run = rt.run
@@ -110,6 +96,9 @@ func (k *looker) at(tasks []*Task) {
 	if k.run != nil {
 		k.look.Still = k.rt.seen.Still(k.now)
 	}
+	if k.run != nil && k.run.planned != nil && k.run.planned.across != nil {
+		k.elsewhere(k.run.planned)
+	}
 	for _, l := range k.lines {
 		if l.touched || l.Whole {
 			l.Look(l.r)
@@ -128,7 +117,10 @@ func (k *looker) at(tasks []*Task) {
 
 // task looks at a task, and puts its requests into their lines.
 func (k *looker) task(t *Task) *looks.Task {
-	seen := &looks.Task{Name: t.name, Node: t.on, Round: t.Round(), Started: k.run != nil, Over: t.ended.Load()}
+	seen := &looks.Task{Name: t.name, Node: t.on, Round: t.Round(), Started: k.run != nil, Over: t.ended.Load(), Step: t.step != nil}
+	if t.step != nil {
+		seen.Rounds = max(0, int64(t.step.said))
+	}
 	for _, a := range t.accesses {
 		l := k.lines[a.resource]
 		l.touched = true
@@ -157,27 +149,60 @@ func (k *looker) access(t *Task, a *Access, at *looks.Access) {
 	}
 }
 
+// elsewhere puts the requests of tasks on other nodes into their lines, as far as this node hears of them: all writes of
+// a resource that has a copy here, and the reads that a task here waits for.
+func (k *looker) elsewhere(p *planned) {
+	heard := make(map[int]bool)
+	for c, t := range p.tasks {
+		if t.here() {
+			for _, when := range p.plan.When(c) {
+				heard[when.Counter()] = true
+			}
+		}
+	}
+	for n, h := range p.across.holds {
+		if h == nil {
+			continue
+		}
+		uses := p.plan.Uses(n)
+		for i, u := range uses {
+			c := int(u.Counter)
+			done := p.pool.Done(c)
+			t := p.tasks[c]
+			if t.here() || done == plan.Ended || !u.Writes && !heard[c] {
+				continue
+			}
+			mode := queue.Read
+			if u.Writes {
+				mode = queue.Write
+			}
+			l := k.lines[h.Resource()]
+			l.Line.Requests = append(l.Line.Requests, looks.Request{Who: t.name, Node: t.on, Mode: mode, Round: int64(done), Ticket: done*uint32(len(uses)) + uint32(i)})
+		}
+	}
+}
+
 // states is how each node is.
-func (n *Nodes) states() []NodeState {
-	all := make([]NodeState, n.Count())
+func (n *Nodes) states() []inspect.NodeState {
+	all := make([]inspect.NodeState, n.Count())
 	for i := range all {
-		all[i] = NodeState{Node: i, State: n.status(i)}
+		all[i] = inspect.NodeState{Node: i, State: n.status(i)}
 	}
 	return all
 }
 
 // status is how a node is.
-func (n *Nodes) status(number int) NodeStatus {
+func (n *Nodes) status(number int) inspect.NodeStatus {
 	if !n.many() || number == n.Number() {
-		return NodeHere
+		return inspect.NodeHere
 	}
 	switch err := n.node.Lost(number); {
 	case errors.Is(err, node.ErrLeft):
-		return NodeLeft
+		return inspect.NodeLeft
 	case err != nil:
-		return NodeLost
+		return inspect.NodeLost
 	case n.node.Suspected(number):
-		return NodeSuspected
+		return inspect.NodeSuspected
 	}
-	return NodeHere
+	return inspect.NodeHere
 }

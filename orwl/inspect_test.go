@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 // asJSON is a state as others get it, without spaces.
@@ -50,7 +52,7 @@ func TestInspect(t *testing.T) {
 			})
 		}
 		s := rt.Inspect()
-		if s.Running || s.Tasks[0].State != TaskDeclared || len(s.Tasks) != 4 || s.Still.Duration != 0 {
+		if s.Running || s.Tasks[0].State != inspect.TaskDeclared || len(s.Tasks) != 4 || s.Still.Duration != 0 {
 			t.Errorf("before the run: %+v", s)
 		}
 		ran := make(chan error)
@@ -59,29 +61,29 @@ func TestInspect(t *testing.T) {
 		rt.Inspect()
 		<-time.After(2 * time.Second) // of the bubble
 		const want = `{"node":0,"running":true,"still_seconds":2,"nodes":[{"node":0,"state":"here"}],"tasks":[` +
-			`{"task":"w","node":0,"state":"working","round":0,"holds":["x"]},` +
-			`{"task":"b","node":0,"state":"waiting","round":0,"holds":[],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
-			`{"task":"c","node":0,"state":"waiting","round":0,"holds":["y"],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
-			`{"task":"d","node":0,"state":"waiting","round":0,"holds":[],"waits":{"resource":"x","mode":"write","for_seconds":2,"behind":["w"]}}],` +
-			`"resources":[{"resource":"x","home":0,"size_bytes":16,"version":0,"fence":1,"broken":false,"whole":true,"queue":[` +
+			`{"task":"w","node":0,"state":"working","round":0,"for_seconds":2,"holds":["x"]},` +
+			`{"task":"b","node":0,"state":"waiting","round":0,"for_seconds":2,"holds":[],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
+			`{"task":"c","node":0,"state":"waiting","round":0,"for_seconds":2,"holds":["y"],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
+			`{"task":"d","node":0,"state":"waiting","round":0,"for_seconds":2,"holds":[],"waits":{"resource":"x","mode":"write","for_seconds":2,"behind":["w"]}}],` +
+			`"resources":[{"resource":"x","home":0,"size_bytes":16,"version":0,"fence":2,"broken":false,"whole":true,"queue":[` +
 			`{"mode":"write","granted":true,"members":[{"who":"w","node":0,"held":true}]},` +
 			`{"mode":"read","granted":false,"members":[{"who":"b","node":0,"held":false},{"who":"c","node":0,"held":false}]},` +
 			`{"mode":"write","granted":false,"members":[{"who":"d","node":0,"held":false}]}]},` +
-			`{"resource":"y","home":0,"size_bytes":8,"version":0,"fence":0,"broken":false,"whole":true,"queue":[` +
+			`{"resource":"y","home":0,"size_bytes":8,"version":0,"fence":1,"broken":false,"whole":true,"queue":[` +
 			`{"mode":"write","granted":true,"members":[{"who":"c","node":0,"held":false}]}]},` +
 			`{"resource":"z","home":0,"size_bytes":0,"version":0,"fence":0,"broken":false,"whole":true,"queue":[]}],` +
-			`"waits_for":[{"from":"b","to":"w","resource":"x","mode":"read"},{"from":"c","to":"w","resource":"x","mode":"read"},` +
-			`{"from":"d","to":"w","resource":"x","mode":"write"}]}`
+			`"waits_for":[{"from":"b","to":"w","resource":"x","mode":"read","node":0},{"from":"c","to":"w","resource":"x","mode":"read","node":0},` +
+			`{"from":"d","to":"w","resource":"x","mode":"write","node":0}]}`
 		if got := asJSON(t, rt.Inspect()); got != want {
 			t.Errorf("%s, want\n%s", got, want)
 		}
 		goOn <- struct{}{}
 		synctest.Wait()
 		s = rt.Inspect()
-		if s.Still.Duration != 0 || s.Tasks[0].State != TaskEnded || s.Tasks[1].State != TaskWorking || s.Resources[0].Version != 1 {
+		if s.Still.Duration != 0 || s.Tasks[0].State != inspect.TaskEnded || s.Tasks[1].State != inspect.TaskWorking || s.Resources[0].Version != 1 {
 			t.Errorf("after a round: %s", asJSON(t, s))
 		}
-		if got := asJSON(t, s.WaitsFor); got != `[{"from":"d","to":"b","resource":"x","mode":"write"},{"from":"d","to":"c","resource":"x","mode":"write"}]` {
+		if got := asJSON(t, s.WaitsFor); got != `[{"from":"d","to":"b","resource":"x","mode":"write","node":0},{"from":"d","to":"c","resource":"x","mode":"write","node":0}]` {
 			t.Errorf("behind two: %s", got)
 		}
 		close(goOn)
@@ -89,7 +91,7 @@ func TestInspect(t *testing.T) {
 			t.Error(err)
 		}
 		s = rt.Inspect()
-		if s.Running || s.Tasks[3].State != TaskEnded || len(s.WaitsFor) != 0 || len(s.Resources[0].Queue) != 0 || s.Resources[0].Fence != 2 {
+		if s.Running || s.Tasks[3].State != inspect.TaskEnded || len(s.WaitsFor) != 0 || len(s.Resources[0].Queue) != 0 || s.Resources[0].Fence != 3 {
 			t.Errorf("in the end: %s", asJSON(t, s))
 		}
 	})
@@ -99,18 +101,18 @@ func TestInspect(t *testing.T) {
 // resource. A mirror shows its node's requests.
 func TestInspectOfNodes(t *testing.T) {
 	home, mirror := statesOf(t, 0)
-	if got, want := asJSON(t, home.Resources[0]), `{"resource":"x","home":0,"size_bytes":8,"version":0,"fence":1,"broken":false,"whole":true,"queue":[`+
+	if got, want := asJSON(t, home.Resources[0]), `{"resource":"x","home":0,"size_bytes":8,"version":0,"fence":2,"broken":false,"whole":true,"queue":[`+
 		`{"mode":"write","granted":true,"members":[{"who":"a","node":0,"held":true}]},`+
-		`{"mode":"write","granted":false,"members":[{"who":"node 1","node":1,"held":false}]}]}`; got != want {
+		`{"mode":"write","granted":false,"members":[{"who":"b","node":1,"held":false}]}]}`; got != want {
 		t.Errorf("the home: %s, want %s", got, want)
 	}
-	if got, want := asJSON(t, mirror.Resources[0].Queue), `[{"mode":"write","granted":false,"members":[{"who":"b","node":1,"held":false}]}]`; got != want || mirror.Resources[0].Whole {
+	if got, want := asJSON(t, mirror.Resources[0].Queue), `[{"mode":"write","granted":true,"members":[{"who":"a","node":0,"held":false}]},{"mode":"write","granted":false,"members":[{"who":"b","node":1,"held":false}]}]`; got != want || mirror.Resources[0].Whole {
 		t.Errorf("the mirror: %s, whole %t; want %s", got, mirror.Resources[0].Whole, want)
 	}
-	if len(home.Tasks) != 1 || home.Tasks[0].Task != "a" || len(mirror.Tasks) != 1 || mirror.Tasks[0].State != TaskWaiting || mirror.Node != 1 {
+	if len(home.Tasks) != 1 || home.Tasks[0].Task != "a" || len(mirror.Tasks) != 1 || mirror.Tasks[0].State != inspect.TaskWaiting || mirror.Node != 1 {
 		t.Errorf("tasks: %s and %s", asJSON(t, home.Tasks), asJSON(t, mirror.Tasks))
 	}
-	if !slices.Equal(home.Nodes, []NodeState{{Node: 0, State: NodeHere}, {Node: 1, State: NodeHere}}) {
+	if !slices.Equal(home.Nodes, []inspect.NodeState{{Node: 0, State: inspect.NodeHere}, {Node: 1, State: inspect.NodeHere}}) {
 		t.Errorf("nodes: %v", home.Nodes)
 	}
 }
@@ -118,11 +120,11 @@ func TestInspectOfNodes(t *testing.T) {
 // At the home of what it waits for, a task is told which node it is behind.
 func TestInspectBehindANode(t *testing.T) {
 	home, mirror := statesOf(t, 1)
-	const want = `[{"from":"b","to":"node 0","resource":"x","mode":"write"}]`
-	if got := asJSON(t, home.WaitsFor); got != want || !slices.Equal(home.Tasks[0].Waits.Behind, []string{"node 0"}) {
+	const want = `[{"from":"b","to":"a","resource":"x","mode":"write","node":0}]`
+	if got := asJSON(t, home.WaitsFor); got != want || !slices.Equal(home.Tasks[0].Waits.Behind, []string{"a"}) {
 		t.Errorf("%s, %+v; want %s", got, home.Tasks[0].Waits, want)
 	}
-	if len(mirror.WaitsFor) != 0 || !slices.Equal(mirror.Tasks[0].Holds, []string{"x"}) || mirror.Resources[0].Fence != 1 {
+	if len(mirror.WaitsFor) != 0 || !slices.Equal(mirror.Tasks[0].Holds, []string{"x"}) || mirror.Resources[0].Fence != 2 {
 		t.Errorf("where it is held: %s", asJSON(t, mirror))
 	}
 }
@@ -130,7 +132,7 @@ func TestInspectBehindANode(t *testing.T) {
 // statesOf returns two states: of the node at, which is the resource's home, and
 // of the other node. Task a of node 0 holds the resource, and task b of node 1 waits
 // for it.
-func statesOf(t *testing.T, at int) (home, mirror State) {
+func statesOf(t *testing.T, at int) (home, mirror inspect.State) {
 	nodes := crew(t, 2)
 	defer disband(t, nodes)
 	var looked sync.WaitGroup

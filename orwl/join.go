@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/internal/linked"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/launch"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // JoinOptions say how a process finds the others of its run. The zero value does
@@ -58,8 +60,8 @@ func (o *JoinOptions) network(p launch.Place) (node.Network, error) {
 		"or start it with ORWL_NODES=1", ErrNoNetwork, p.Nodes, p.How)
 }
 
-// ErrLate is a place in a run that others have begun without this node, or would begin without it.
-var ErrLate = errors.New("orwl: a run begins with all its nodes, and takes no others yet: start it without ORWL_BEGIN, ORWL_LATE and ORWL_RESTARTS")
+// errLate is a place in a run that others have begun without this node, or would begin without it.
+var errLate = errors.New("orwl: a run begins with all its nodes, and takes no others yet: start it without ORWL_BEGIN, ORWL_LATE and ORWL_RESTARTS")
 
 // Join meets the other nodes of the run. It returns when all are there.
 func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
@@ -79,7 +81,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 		o.Lease = n.place.Lease
 	}
 	if n.place.Late || n.place.Begin > 0 && n.place.Begin < n.place.Nodes {
-		return nil, ErrLate
+		return nil, errLate
 	}
 	if n.place.Nodes <= 1 {
 		n.place.Nodes = 1
@@ -93,8 +95,8 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 		return nil, err
 	}
 	if err = n.join(ctx, o); err != nil {
-		if n.node != nil {
-			_ = n.node.Close(ctx) // err tells more
+		if n.network != nil {
+			_ = n.network.Close(ctx) // err tells more
 		}
 		n.leave()
 	}
@@ -108,9 +110,10 @@ func (n *Nodes) leave() {
 	}
 }
 
+// join joins the network, and begins the first life in it.
 func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
-	n.node, err = o.Network.Join(ctx, node.Options{
+	n.network, err = o.Network.Join(ctx, node.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
 		Machine: o.Machine, Remote: o.Remote, Hold: true, Launched: p.How == launch.Spawned, Log: o.Log,
@@ -118,8 +121,20 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	n.site, err = resource.NewSite(resource.SiteOptions{
-		Node: resource.Node(p.Node), Nodes: p.Nodes, Incarnation: n.node.Since(), Transport: n, Suspected: n.silent, Memory: housing{n},
+	seats := make([]int, p.Nodes)
+	for i := range seats {
+		seats[i] = i
+	}
+	return n.enter(ctx, 1, seats)
+}
+
+// enter begins a life on some seats of the network. This process has one of them.
+func (n *Nodes) enter(ctx context.Context, life uint64, seats []int) (err error) {
+	n.node = newLifeNode(n.network, life, seats)
+	n.place.Node, n.place.Nodes = n.node.Number(), n.node.Nodes()
+	n.sent, n.looking.since = make([]atomic.Uint64, n.place.Nodes), make([]time.Time, n.place.Nodes)
+	n.site, err = queue.NewSite(queue.SiteOptions{
+		Node: queue.Node(n.place.Node), Nodes: n.place.Nodes, Incarnation: n.node.Since(), Transport: transport{n}, Suspected: n.silent, Memory: housing{n},
 		Ended: n.grantsEnd, Later: later,
 	})
 	if err != nil {
@@ -130,7 +145,11 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node.OnApart(n.parted)
 	err = errors.Join(
 		n.node.Receive(resourceChannel, node.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
-		n.node.Receive(runChannel, node.Receiver{Take: n.told}))
+		n.node.Receive(runChannel, node.Receiver{Take: n.told}),
+		n.node.Receive(planChannel, node.Receiver{Take: n.planned}),
+		n.node.Receive(copyChannel, node.Receiver{Take: n.copied}),
+		n.node.Receive(lookChannel, node.Receiver{Take: n.looked}),
+		n.node.Receive(cutChannel, node.Receiver{Take: n.cut}))
 	if err != nil {
 		return err
 	}
@@ -139,7 +158,8 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 
 // tellGround tells the other nodes what this one stands on, and learns what they stand on.
 func (n *Nodes) tellGround(ctx context.Context) error {
-	mine := spread.Ground{Machine: n.node.Machine(), Processors: processors()}
+	mine := spread.Ground{Machine: n.node.Machine(), Processors: processors(), Process: os.Getpid()}
+	mine.Host, _ = os.Hostname()
 	tree := machine()
 	for rank := range tree.Ranks() {
 		if cpu, known := tree.CPU(topology.Rank(rank)); known {
@@ -155,7 +175,7 @@ func (n *Nodes) tellGround(ctx context.Context) error {
 	return err
 }
 
-// listening tells whoever started node 0 where it listens.
+// listening tells the launcher of node 0 where it listens.
 func (n *Nodes) listening(log *slog.Logger) func(address string) {
 	return func(address string) {
 		if n.place.Report == nil {
@@ -183,20 +203,35 @@ func Run(ctx context.Context, o Options, program func(ctx context.Context, rt *R
 	if err != nil {
 		return err
 	}
-	o.Nodes = nodes
-	rt, err := New(o)
-	if err == nil {
-		if err = program(ctx, rt); err != nil {
-			nodes.fail(err) // they may wait for this one to begin
-		}
-		err = errors.Join(err, rt.Close())
+	if nodes.many() && o.AtLoss == EndRun && !o.Survive.Off {
+		nodes.survival = newSurvival()
 	}
-	return errors.Join(err, nodes.Close(context.WithoutCancel(ctx)))
+	for {
+		err := nodes.live(ctx, o, program)
+		next, err := nodes.next(ctx, err)
+		if next == nil || err != nil {
+			return errors.Join(err, nodes.Close(context.WithoutCancel(ctx)))
+		}
+		nodes = next
+	}
+}
+
+// live runs the program once.
+func (n *Nodes) live(ctx context.Context, o Options, program func(ctx context.Context, rt *Runtime) error) error {
+	o.Nodes = n
+	rt, err := New(o)
+	if err != nil {
+		return err
+	}
+	if err = program(ctx, rt); err != nil {
+		n.fail(err) // others may wait for this one to begin
+	}
+	return errors.Join(err, rt.Close())
 }
 
 // Meet gives a number to a process that knows only how many nodes there are: ORWL_JOIN, or a
 // program's flag -join, says so. The process finds the others by their key: see nodes.Network.
-// A place that has a number is returned as it is. Of o, only Network and Log count.
+// A place that has a number is returned as it is. It uses only Network and Log of o.
 //
 // [Join] calls it. A program that needs its number earlier calls it first:
 //

@@ -7,24 +7,27 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // relaxedAccesses are all kinds of relaxed access.
 var relaxedAccesses = map[string]func(ctx context.Context, r *resource.Resource) error{
-	"open": func(ctx context.Context, r *resource.Resource) error { return r.Open(ctx) },
+	"open": func(ctx context.Context, r *resource.Resource) error { return core(r).Open(ctx) },
 	"snapshot": func(ctx context.Context, r *resource.Resource) error {
 		_, _, err := r.Snapshot(ctx, nil)
 		return err
 	},
 	"relaxed read": func(ctx context.Context, r *resource.Resource) error {
-		return r.ReadRelaxed(ctx, func([]byte) error { return nil })
+		return core(r).ReadRelaxed(ctx, func([]byte) error { return nil })
 	},
 	"relaxed write": func(ctx context.Context, r *resource.Resource) error {
-		return r.WriteRelaxed(ctx, func([]byte) error { return nil })
+		return core(r).WriteRelaxed(ctx, func([]byte) error { return nil })
 	},
 	"relaxed access": func(ctx context.Context, r *resource.Resource) error {
-		in, err := r.Relaxed(ctx, resource.Write)
+		in, err := r.Relaxed(ctx, queue.Write)
 		if err == nil {
 			in.Leave()
 		}
@@ -32,35 +35,53 @@ var relaxedAccesses = map[string]func(ctx context.Context, r *resource.Resource)
 	},
 }
 
-// leafRun runs a program of a task a, which writes x, and a task b, which writes y.
-// body is the body of a. A run that stands still is ended and fails the test.
-func leafRun(t *testing.T, before func(x, y *resource.Resource), body func(a *Task, x *Access, y *resource.Resource) error) {
+// leafRun runs a program in which task a declares that it writes x. Until its body has ended, task b has a request for y,
+// and another task holds x if that is busy. z is free. y and z have relaxed access. body is the body of a. A run that
+// stands still is ended and fails the test.
+func leafRun(t *testing.T, busy bool, body func(a *Task, x *Access, y, z *resource.Resource) error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(s State) {
+		rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) {
 			t.Errorf("hangs:\n%v", s)
 			cancel()
 		}})
-		x, y := rt.Resource("x", 8), rt.Resource("y", 8)
-		before(x, y)
+		x, y, z := rt.Resource("x", 8), rt.Resource("y", 8), rt.Resource("z", 8)
+		rt.Relaxed(y)
+		rt.Relaxed(z)
+		asked, held, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		if busy {
+			holder := rt.Task("holder")
+			hold := holder.Write(x)
+			holder.Do(func(holder *Task) error {
+				err := hold.Acquire(holder.Context())
+				close(held)
+				<-ended
+				return err
+			})
+		} else {
+			close(held)
+		}
 		a, b := rt.Task("a"), rt.Task("b")
 		own := a.Write(x)
-		b.Write(y)
-		ended := make(chan struct{})
 		a.Do(func(a *Task) error {
 			defer close(ended)
-			return body(a, own, y)
+			<-asked
+			<-held
+			return body(a, own, y, z)
 		})
 		b.Do(func(b *Task) error {
-			for range b.Rounds(1) {
-				select {
-				case <-ended:
-				case <-b.Context().Done():
-				}
+			var h handle.Handle
+			if err := h.Request(y, queue.Write); err != nil {
+				return err
 			}
-			return nil
+			close(asked)
+			select {
+			case <-ended:
+			case <-b.Context().Done():
+			}
+			return h.Cancel()
 		})
 		if err := rt.Run(ctx); err != nil && ctx.Err() == nil {
 			t.Error(err)
@@ -71,47 +92,35 @@ func leafRun(t *testing.T, before func(x, y *resource.Resource), body func(a *Ta
 // isLeaf checks the text of an error of the leaf rule.
 func isLeaf(t *testing.T, err error, want string) {
 	t.Helper()
-	if !errors.Is(err, resource.ErrLeafRule) || !strings.Contains(err.Error(), want) {
+	if !errors.Is(err, queue.ErrLeafRule) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
-
-// opened makes the first relaxed access to both resources.
-func opened(t *testing.T) func(x, y *resource.Resource) {
-	return func(x, y *resource.Resource) {
-		if err := errors.Join(x.Open(context.Background()), y.Open(context.Background())); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
-func shut(_, _ *resource.Resource) {}
 
 // A task that holds an ordered grant makes no relaxed access: neither to the resource
 // that it holds, nor to another one that has ordered requests.
 func TestLeafHolds(t *testing.T) {
 	for name, access := range relaxedAccesses {
-		for open, before := range map[string]func(x, y *resource.Resource){"opened": opened(t), "shut": shut} {
-			t.Run(name+"/"+open, func(t *testing.T) {
-				leafRun(t, before, func(a *Task, x *Access, y *resource.Resource) error {
-					for range a.Rounds(1) {
-						isLeaf(t, access(a.Context(), x.Resource()), "resource: "+name+` of "x" (`)
-						isLeaf(t, access(a.Context(), y), `task "a" holds an ordered grant of "x": release it first`)
-					}
-					return nil
-				})
+		t.Run(name, func(t *testing.T) {
+			leafRun(t, false, func(a *Task, x *Access, y, _ *resource.Resource) error {
+				for range a.Rounds(1) {
+					isLeaf(t, access(a.Context(), x.Resource()), "resource: "+name+` of "x" (`)
+					isLeaf(t, access(a.Context(), y), `task "a" holds an ordered grant of "x": release it first`)
+				}
+				return nil
 			})
-		}
+		})
 	}
 }
 
-// The first relaxed access waits for all earlier requests. A task that has one itself must
-// not make it.
-func TestLeafFirst(t *testing.T) {
+// A task makes no relaxed access to what its run has for itself.
+func TestLeafUndeclared(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
-			leafRun(t, shut, func(a *Task, x *Access, _ *resource.Resource) error {
-				isLeaf(t, access(a.Context(), x.Resource()), `task "a" has requested "x", and the first relaxed access waits for that: call Open before Run`)
+			leafRun(t, false, func(a *Task, x *Access, _, _ *resource.Resource) error {
+				if err := access(a.Context(), x.Resource()); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), "Runtime.Snapshots") {
+					t.Errorf("%v, want the run to have it", err)
+				}
 				return nil
 			})
 		})
@@ -134,15 +143,15 @@ func TestLeafInside(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			leafRun(t, opened(t), func(a *Task, x *Access, _ *resource.Resource) error {
-				in, err := x.Resource().Relaxed(a.Context(), resource.Write)
+			leafRun(t, true, func(a *Task, x *Access, _, z *resource.Resource) error {
+				in, err := z.Relaxed(a.Context(), queue.Write)
 				if err != nil {
 					return err
 				}
 				err = acquire(a, x)
 				in.Leave()
 				isLeaf(t, err, `acquire of "x" (`)
-				isLeaf(t, err, `task "a" is inside a relaxed access of "x": leave it first`)
+				isLeaf(t, err, `task "a" is inside a relaxed access of "z": leave it first`)
 				a.err = nil
 				return nil
 			})
@@ -154,28 +163,25 @@ func TestLeafInside(t *testing.T) {
 func TestLeafAllows(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
-			leafRun(t, opened(t), func(a *Task, x *Access, y *resource.Resource) error {
-				free, err := resource.NewWith("free", 8, resource.Options{Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return a.rt.makeGuard("free") }}})
-				if err != nil {
-					return err
-				}
-				err = access(a.Context(), x.Resource()) // requested, and opened before
+			leafRun(t, false, func(a *Task, _ *Access, y, z *resource.Resource) error {
+				err := access(a.Context(), z)
 				for range a.Rounds(1) {
-					err = errors.Join(err, access(a.Context(), free)) // has no ordered requests
+					err = errors.Join(err, access(a.Context(), z)) // has no ordered requests
 				}
-				in, knock := free.Relaxed(a.Context(), resource.Write)
+				in, knock := z.Relaxed(a.Context(), queue.Write)
 				if err = errors.Join(err, knock); err != nil {
 					return err
 				}
 				defer in.Leave()
-				var h resource.Place
-				if err := h.Request(x.Resource(), resource.Write); err != nil {
+				free := a.rt.Lookup("x") // the access has ended, but the run has it
+				var h queue.Place
+				if err := h.Request(core(free), queue.Write); err != nil {
 					return err
 				}
-				if !h.Granted() {
-					t.Error("a free resource is not granted")
+				if h.Granted() {
+					t.Error("what the run has is granted")
 				}
-				return errors.Join(h.Acquire(a.Context()), h.Release()) // does not wait
+				return h.Cancel()
 			})
 		})
 	}
@@ -185,29 +191,30 @@ func TestLeafAllows(t *testing.T) {
 // resource, and which kind of access waits.
 func TestLeafStall(t *testing.T) {
 	for name, c := range map[string]struct {
-		hang func(a *Task, x *Access) error
+		hang func(a *Task, r *resource.Resource, h *handle.Handle) error
 		want string
 	}{
 		"holds": {
-			func(a *Task, x *Access) (err error) {
-				for range a.Rounds(1) {
-					_, _, err = x.Resource().Snapshot(a.run.ctx, nil)
+			func(a *Task, r *resource.Resource, h *handle.Handle) error {
+				if err := errors.Join(h.Request(r, queue.Write), h.Acquire(a.run.ctx)); err != nil {
+					return err
 				}
-				return err
+				_, _, err := r.Snapshot(a.run.ctx, nil)
+				return errors.Join(err, h.Release())
 			},
-			"a, round 0, holds x, works\n" +
+			"a, round 0, works\n" +
 				"relaxed door of x: 1 relaxed access waits for ordered ones\n",
 		},
 		"inside": {
-			func(a *Task, x *Access) error {
-				in, err := x.Resource().Relaxed(a.run.ctx, resource.Read)
+			func(a *Task, r *resource.Resource, h *handle.Handle) error {
+				in, err := r.Relaxed(a.run.ctx, queue.Read)
 				if err != nil {
 					return err
 				}
 				defer in.Leave()
-				return x.Acquire(a.run.ctx)
+				return errors.Join(h.Request(r, queue.Write), h.Acquire(a.run.ctx), h.Cancel())
 			},
-			"a, round 0, holds x, works\n" +
+			"a, round 0, works\n" +
 				"relaxed door of x: ordered accesses wait for relaxed ones, which are inside\n",
 		},
 	} {
@@ -216,21 +223,17 @@ func TestLeafStall(t *testing.T) {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				var got string
-				rt := mustNew(t, Options{Stall: stall, OnStall: func(s State) {
+				rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) {
 					got = s.String()
 					cancel()
 				}})
 				r := rt.Resource("x", 8)
-				if err := r.Open(ctx); err != nil {
-					t.Fatal(err)
-				}
-				a := rt.Task("a")
-				x := a.Write(r)
-				a.Do(func(a *Task) error { return c.hang(a, x) })
+				rt.Relaxed(r)
+				rt.Task("a").Do(func(a *Task) error { return c.hang(a, r, new(handle.Handle)) })
 				if err := rt.Run(ctx); !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}
-				if got != c.want {
+				if culprit, rest, _ := strings.Cut(got, "\n"); rest != c.want || !strings.Contains(culprit, "task a works in round 0, at orwl.TestLeafStall.") {
 					t.Errorf("%s\nwant %s", got, c.want)
 				}
 			})

@@ -3,15 +3,14 @@ package orwl_test
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/pages"
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
@@ -35,14 +34,14 @@ import (
 
 // notRun is the number of listings that are compiled only. Each of them can rot: raise
 // it only for a listing that no test can run.
-const notRun = 1
+const notRun = 0
 
 // TestListings builds and runs every Go listing of the pages.
 func TestListings(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	var all []listing
 	skipped := 0
-	for _, page := range pages(t) {
+	for _, page := range withListings(t) {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
@@ -83,27 +82,14 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// pages are the files that have listings, as paths from here: all Markdown, and some packages.
-func pages(t *testing.T) []string {
-	all := []string{
-		"doc.go", "liveness/doc.go", "session/doc.go", "stencil/doc.go", "stencil/picture/doc.go", "trace/doc.go", "../handle/doc.go",
-		"../resource/doc.go", "../locks/doc.go", "../locks/lockers/doc.go", "../metrics/doc.go", "../net/mem/doc.go", "../net/topology/doc.go",
-	}
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		switch name := filepath.Base(path); {
-		case err != nil:
-			return err
-		case d.IsDir() && (name == "testdata" || strings.HasPrefix(name, ".") && path != ".."):
-			return fs.SkipDir
-		case filepath.Ext(name) == ".md":
-			all = append(all, path)
-		}
-		return nil
-	})
+// withListings are the files that have listings, as paths from here: all Markdown, and some packages.
+func withListings(t *testing.T) []string {
+	all, err := pages.Of("..")
 	if err != nil || len(all) < 40 {
 		t.Fatalf("only %d pages are found: %v", len(all), err)
 	}
-	return all
+	return append(all, "doc.go", "liveness/doc.go", "session/doc.go", "stencil/doc.go", "stencil/picture/doc.go", "trace/doc.go", "../handle/doc.go",
+		"../resource/doc.go", "../locks/doc.go", "../locks/lockers/doc.go", "../metrics/doc.go", "../net/mem/doc.go", "../net/topology/doc.go")
 }
 
 // listing is Go code of a page.
@@ -118,24 +104,21 @@ type listing struct {
 // at is the position of the listing.
 func (l listing) at() string { return fmt.Sprintf("%s:%d", filepath.ToSlash(l.page), l.line) }
 
-// calls matches a line of Go: a definition, or a call of an exported name.
-var calls = regexp.MustCompile(`:=|\b[a-z]\w*\.[A-Z]\w*(\[\w+\])?\(`)
-
 // listings finds the Go code of a page. An error names code that no test would run.
 func listings(page, text string) ([]listing, error) {
-	find := blocks
+	find := pages.Blocks
 	if strings.HasSuffix(page, ".go") {
-		find = comments
+		find = pages.Comments
 	}
 	var all []listing
 	var errs []error
 	for _, b := range find(text) {
-		l := listing{page: page, line: b.line, code: b.code}
-		language, rest, _ := strings.Cut(b.fence, " ")
+		l := listing{page: page, line: b.Line, code: b.Code}
+		language, rest, _ := strings.Cut(b.Fence, " ")
 		reason, compiled := strings.CutPrefix(rest, "not run: ")
 		from, part := strings.CutPrefix(rest, "from ")
 		switch {
-		case language != "go" && (language != "" || !calls.MatchString(b.code)):
+		case language != "go" && (language != "" || !pages.Calls.MatchString(b.Code)):
 			continue // another language: text, console
 		case language != "go":
 			errs = append(errs, fmt.Errorf("%s is Go without a fence: put it between ```go and ```", l.at()))
@@ -144,8 +127,8 @@ func listings(page, text string) ([]listing, error) {
 		case part:
 			l.from = from
 		case rest != "":
-			errs = append(errs, fmt.Errorf("%s has the fence %q: want go, go from FILE, or go not run: and a reason", l.at(), b.fence))
-		case !strings.Contains(b.code, outputMark):
+			errs = append(errs, fmt.Errorf("%s has the fence %q: want go, go from FILE, or go not run: and a reason", l.at(), b.Fence))
+		case !strings.Contains(b.Code, outputMark):
 			errs = append(errs, fmt.Errorf("%s shows no output: end it with %s and what it prints", l.at(), strings.TrimSpace(outputMark)))
 		}
 		all = append(all, l)

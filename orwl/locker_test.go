@@ -1,29 +1,26 @@
-package orwl_test
+package orwl
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 	"sync"
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
-	"github.com/orwl/go-orwl/orwl"
 )
 
 // TestLockers counts under every lock of the table.
 func TestLockers(t *testing.T) {
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
-			l, err := orwl.NewLocker(spec.Name)
+			l, err := NewLocker(spec.Name)
 			if err != nil {
 				t.Fatal(err)
 			}
 			count(t, l)
-			rw, err := orwl.NewRWLocker(spec.Name)
+			rw, err := NewRWLocker(spec.Name)
 			if reads := spec.Kind == locks.ReaderWriter; reads != (err == nil) {
 				t.Fatalf("a lock with readers: %t, and NewRWLocker: %v", reads, err)
 			}
@@ -37,7 +34,7 @@ func TestLockers(t *testing.T) {
 			}
 		})
 	}
-	if _, err := orwl.NewLocker("sesame"); err == nil {
+	if _, err := NewLocker("sesame"); err == nil {
 		t.Error("there is a lock called sesame")
 	}
 }
@@ -48,9 +45,9 @@ func TestLockerTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := orwl.LockerOptions{Tree: tree, Lock: &locks.Options{TL: []int{50, 2}}}
+	o := lockerOptions{tree: tree, lock: &locks.Options{TL: []int{50, 2}}}
 	for _, name := range []string{"C-MCS-HEM", "HMCS"} {
-		l, err := orwl.NewLockerWith(name, o)
+		l, err := newLocker(name, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +74,7 @@ func TestLockerTree(t *testing.T) {
 		}
 		t.Logf("%s: %+v", name, s)
 	}
-	rw, err := orwl.NewRWLockerWith("RMA-RW", orwl.LockerOptions{Tree: tree})
+	rw, err := newRWLocker("RMA-RW", lockerOptions{tree: tree})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +82,7 @@ func TestLockerTree(t *testing.T) {
 	if s := rw.Stats(); s.Acquired != 800 || s.Kept == 0 {
 		t.Errorf("RMA-RW: %d acquisitions, %d by a rank that had kept the lock", s.Acquired, s.Kept)
 	}
-	if _, err := orwl.NewLockerWith("MCS", orwl.LockerOptions{Lock: &locks.Options{TR: 1}}); err == nil {
+	if _, err := newLocker("MCS", lockerOptions{lock: &locks.Options{TR: 1}}); err == nil {
 		t.Error("MCS has an option that it does not have")
 	}
 }
@@ -96,38 +93,12 @@ func TestLockerDetects(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	l, err := orwl.NewLocker("MCS")
+	l, err := NewLocker("MCS")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got, want := len(l.Counts()), tree.Ranks(); got != want {
 		t.Errorf("%d ranks, want %d", got, want)
-	}
-}
-
-// A guard has a rank more than the tree has, for the queue of the resource.
-func TestGuardTree(t *testing.T) {
-	g, err := orwl.NewGuardWith("RMA-RW", orwl.LockerOptions{Tree: topology.Flat(3)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := len(g.Relaxed.(*lockers.RWLocker).Counts()); got != 3 {
-		t.Errorf("%d ranks for relaxed access, want 3", got)
-	}
-	ctx := context.Background()
-	if err := g.Ordered.Acquire(ctx); err != nil {
-		t.Fatal(err)
-	}
-	if g.Relaxed.TryRLock() {
-		t.Error("relaxed access beside an ordered writer")
-	}
-	g.Ordered.Release()
-	if !g.Relaxed.TryLock() {
-		t.Error("no relaxed access to a free guard")
-	}
-	g.Relaxed.Unlock()
-	if _, err := orwl.NewGuard("MCS"); err == nil {
-		t.Error("a lock without readers becomes a guard")
 	}
 }
 
@@ -152,7 +123,7 @@ func count(t *testing.T, l sync.Locker) {
 
 // One line changes which lock a program uses.
 func ExampleNewLocker() {
-	mu, err := orwl.NewLocker("MCS") // was: mu := new(sync.Mutex)
+	mu, err := NewLocker("MCS") // was: mu := new(sync.Mutex)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/message"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // AtLoss is what the loss of another node does to a run: that it has died, stands
@@ -32,7 +32,7 @@ const (
 type NodeError struct {
 	Node int
 	Text string
-	Lost bool // it is not there any more; otherwise it says so itself
+	Lost bool // it is not there any more; otherwise Text is its own message
 }
 
 func (e *NodeError) Error() string { return fmt.Sprintf("orwl: node %d: %s", e.Node, e.Text) }
@@ -46,8 +46,8 @@ func parseFailure(b []byte, nodes int) (*NodeError, error) {
 	return (*NodeError)(f), err
 }
 
-// Is matches resource.ErrLost.
-func (e *NodeError) Is(target error) bool { return target == resource.ErrLost && e.Lost }
+// Is matches queue.ErrLost.
+func (e *NodeError) Is(target error) bool { return target == queue.ErrLost && e.Lost }
 
 // failureOf is an error as the failure of a node: of this one, unless another one is
 // behind it.
@@ -100,7 +100,8 @@ func (n *Nodes) lost(peer int, why error) {
 	if !n.fate.Survives() {
 		n.fate.End(e)
 	}
-	n.site.Lost(resource.Node(peer), e)
+	n.site.Lost(queue.Node(peer), e)
+	n.copies.lost(peer, e)
 	n.endings.Say(n.log)
 }
 
@@ -112,12 +113,12 @@ func (n *Nodes) parted(why error) {
 // suspect gives up what a node has lent to this one, because it may have given this one
 // up. If the node is lost, that comes later.
 func (n *Nodes) suspect(peer int) {
-	n.site.Suspect(resource.Node(peer), silence(peer))
+	n.site.Suspect(queue.Node(peer), silence(peer))
 	n.endings.Say(n.log)
 }
 
 // silent is why the lease of what a node has lent to this one may be over by now.
-func (n *Nodes) silent(peer resource.Node) error {
+func (n *Nodes) silent(peer queue.Node) error {
 	if n.node.Suspected(int(peer)) {
 		return silence(int(peer))
 	}
@@ -149,8 +150,8 @@ func (n *Nodes) outlive() {
 
 // grantsEnd takes an ending, with the resource locked. The log says at once that a write may
 // be lost.
-func (n *Nodes) grantsEnd(e resource.Ending) {
-	if lost := (*resource.LostWriteError)(nil); errors.As(e.Why, &lost) {
+func (n *Nodes) grantsEnd(e queue.Ending) {
+	if lost := (*queue.LostWriteError)(nil); errors.As(e.Why, &lost) {
 		n.log.Error("orwl: a write was released and may be lost", "resource", lost.Resource, "fence", lost.Fence, "home", lost.Home, "why", lost.Err)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -15,7 +16,7 @@ import (
 // bereft plays a run of three nodes, in which node 2 leaves while it writes the
 // resource, whose home is node 1. Then the others do as they like. It returns how
 // their runs have ended.
-func bereft(t *testing.T, o Options, policy resource.Policy, then func(t *Task, r *resource.Resource) error) [2]error {
+func bereft(t *testing.T, o Options, policy queue.Policy, then func(t *Task, r *resource.Resource) error) [2]error {
 	t.Helper()
 	nodes := crew(t, 3)
 	held, left := make(chan struct{}), make(chan struct{})
@@ -40,7 +41,7 @@ func bereft(t *testing.T, o Options, policy resource.Policy, then func(t *Task, 
 			defer close(held)
 			began.Wait()
 			var h handle.Handle
-			if err := h.Request(r, resource.Write); err != nil {
+			if err := h.Request(r, queue.Write); err != nil {
 				return err
 			}
 			if err := h.Acquire(task.Context()); err != nil {
@@ -71,7 +72,7 @@ func bereft(t *testing.T, o Options, policy resource.Policy, then func(t *Task, 
 // before.
 func look(t *Task, r *resource.Resource) (value uint64, prior, err error) {
 	var h handle.Handle
-	if err := h.Request(r, resource.Read); err != nil {
+	if err := h.Request(r, queue.Read); err != nil {
 		return 0, nil, err
 	}
 	if err := h.Acquire(t.Context()); err != nil {
@@ -87,7 +88,7 @@ func look(t *Task, r *resource.Resource) (value uint64, prior, err error) {
 // A run goes on without a node, if it is told to, and with each resource as its
 // policy says.
 func TestGoOn(t *testing.T) {
-	for policy, want := range map[resource.Policy]error{resource.Discard: resource.ErrPriorHolderLost, resource.Poison: resource.ErrPoisoned} {
+	for policy, want := range map[queue.Policy]error{queue.Discard: queue.ErrPriorHolderLost, queue.Poison: queue.ErrPoisoned} {
 		ends := bereft(t, Options{AtLoss: GoOn}, policy, func(task *Task, r *resource.Resource) error {
 			value, prior, err := look(task, r)
 			if value != 0 || !errors.Is(prior, want) {
@@ -99,8 +100,8 @@ func TestGoOn(t *testing.T) {
 			t.Errorf("policy %d: %v", policy, err)
 		}
 	}
-	ends := bereft(t, Options{AtLoss: GoOn}, resource.Abort, func(task *Task, r *resource.Resource) error {
-		if _, _, err := look(task, r); !errors.Is(err, resource.ErrAborted) && !errors.Is(err, resource.ErrBroken) {
+	ends := bereft(t, Options{AtLoss: GoOn}, queue.Abort, func(task *Task, r *resource.Resource) error {
+		if _, _, err := look(task, r); !errors.Is(err, queue.ErrAborted) && !errors.Is(err, queue.ErrBroken) {
 			t.Errorf("task %s finds a resource that was aborted: %v", task.Name(), err)
 		}
 		return nil
@@ -123,87 +124,25 @@ func TestLauncherIsTold(t *testing.T) {
 
 // By default the loss of a node ends the run of all others.
 func TestEndRun(t *testing.T) {
-	ends := bereft(t, Options{}, resource.Discard, func(task *Task, _ *resource.Resource) error {
+	ends := bereft(t, Options{}, queue.Discard, func(task *Task, _ *resource.Resource) error {
 		<-task.Context().Done()
 		return nil
 	})
 	for i, err := range ends {
 		var other *NodeError
-		if !errors.As(err, &other) || other.Node != 2 || !errors.Is(err, resource.ErrLost) {
+		if !errors.As(err, &other) || other.Node != 2 || !errors.Is(err, queue.ErrLost) {
 			t.Errorf("node %d: %v, want the loss of node 2", i, err)
 		}
 	}
 }
 
-// A task that may not do what it declares is found before anything runs. The home refuses a
-// request that was not declared.
-func TestPermit(t *testing.T) {
-	nodes := crew(t, 3)
-	defer disband(t, nodes)
-	each(nodes, func(i int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n})
-		r := rt.Resource("r", 8)
-		rt.Home(r, 0)
-		rt.Permit(r, []int{1, 2}, []int{1})
-		for j := range 3 {
-			rt.Task(name(j)).On(j).Do(func(task *Task) error {
-				for _, m := range []resource.Mode{resource.Read, resource.Write} {
-					var h handle.Handle
-					err := errors.Join(h.Request(r, m), h.Acquire(task.Context()))
-					if (err != nil) != (j == 2 && m == resource.Write) || err != nil && !errors.Is(err, resource.ErrForbidden) {
-						t.Errorf("%s by node %d: %v", m, j, err)
-					}
-					if err == nil {
-						err = h.Release()
-					} else {
-						err = h.Cancel()
-					}
-					if err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		}
-		if err := rt.Run(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestPermitOfTasks(t *testing.T) {
-	nodes := crew(t, 2)
-	defer disband(t, nodes)
-	each(nodes, func(i int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n})
-		r := rt.Resource("r", 8)
-		rt.Home(r, 0)
-		rt.Permit(r, nil, []int{})
-		body := func(*Task) error { t.Error("a task runs"); return nil }
-		at := rt.Task("may").On(0)
-		at.Write(r)
-		at.Do(body)
-		far := rt.Task("may not").On(1)
-		far.Write(r)
-		far.Do(body)
-		// The node that finds it first tells the other.
-		err := rt.Run(t.Context())
-		var other *NodeError
-		if !errors.Is(err, ErrPermit) && !(errors.As(err, &other) && strings.Contains(other.Text, ErrPermit.Error())) ||
-			!strings.Contains(err.Error(), `task "may not" on node 1`) {
-			t.Errorf("%v, want ErrPermit", err)
-		}
-	})
-}
-
-// What is wrong with a policy or a permission is found before anything runs.
+// A wrong policy is found before anything runs.
 func TestGovernMistakes(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)
-	rt.Policy(r, resource.Abort+1)
-	rt.Permit(r, []int{1}, nil)
+	rt.Policy(r, queue.Abort+1)
 	err := rt.Run(t.Context())
-	if !errors.Is(err, ErrNode) || !strings.Contains(err.Error(), "want Discard, Poison or Abort") {
+	if err == nil || !strings.Contains(err.Error(), "want Discard, Poison or Abort") {
 		t.Errorf("%v", err)
 	}
 	if _, err := New(Options{AtLoss: GoOn + 1}); err == nil || !strings.Contains(err.Error(), "Options.AtLoss is 2") {

@@ -12,6 +12,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -74,7 +76,7 @@ func checkIdle(t testing.TB, rt *Runtime) {
 	}
 	for _, r := range rt.resources {
 		var h handle.Handle
-		if err := h.Request(r, resource.Write); err != nil {
+		if err := h.Request((*resource.Resource)(r), queue.Write); err != nil {
 			t.Error(err)
 		}
 		if h.Test() < handle.Granted {
@@ -89,19 +91,17 @@ func checkIdle(t testing.TB, rt *Runtime) {
 // content is a resource's bytes and their version.
 func content(t testing.TB, r *resource.Resource) ([]uint64, uint64) {
 	t.Helper()
-	var h handle.Handle
-	if err := h.Request(r, resource.Read); err != nil {
+	var h queue.Place
+	if err := h.Request(core(r), queue.Read); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Acquire(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	defer h.Release()
-	v, err := handle.Read[uint64](&h)
+	v, err := typed.Read[uint64](&h, new(typed.Memo))
 	if err != nil {
 		t.Fatal(err)
 	}
-	words := make([]uint64, v.Len())
-	v.Copy(words)
-	return words, h.Version()
+	return append(make([]uint64, 0, len(v.Elements())), v.Elements()...), h.Version()
 }

@@ -8,31 +8,39 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/fate"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/launch"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Nodes are the processes of a run, as one of them sees them. A run of one process
 // has no network.
 type Nodes struct {
-	place launch.Place
-	node  node.Node // nil: there is no other
-	site  *resource.Site
-	log   *slog.Logger
+	place   launch.Place
+	network node.Node // of the process, in all lives; nil: there is no other
+	node    *lifeNode // the network as this life sees it
+	site    *queue.Site
+	log     *slog.Logger
 
-	fate    fate.Fate
-	endings fate.Endings
-	taken   atomic.Bool // by a Runtime
+	across   atomic.Pointer[across]                          // the run that goes on by a plan
+	traffic  struct{ sent, received, out, in atomic.Uint64 } // messages of such runs, and their contents
+	taken    atomic.Bool                                     // by a Runtime
+	sent     []atomic.Uint64                                 // bytes to each node
+	copies   copies
+	looking  looking
+	cuts     atomic.Pointer[cuts] // of the run that goes on
+	survival *survival            // nil: the run has one life
+	fate     fate.Fate
+	endings  fate.Endings
 
 	grounds    spread.Grounds // of the nodes of the beginning, without trees
-	processors int            // that they use together
+	processors int            // the number that they use together
 }
 
-// later calls sweep, which sends retained releases that no request has taken along. A node
-// that comes again and again does not notice so rare a call, and a report is soon right.
+// later calls sweep, which asks for writes that their homes have not confirmed. A node
+// that comes again and again does not notice so rare a call.
 func later(sweep func()) { time.AfterFunc(50*time.Millisecond, sweep) }
 
 // errLeft is why accesses to other nodes are over once the nodes are closed.
@@ -43,25 +51,37 @@ const (
 	resourceChannel = 1
 	runChannel      = 2
 	guardChannel    = 3
+	planChannel     = 4
+	copyChannel     = 5
+	cutChannel      = 6
+	lookChannel     = 7
 )
 
-// Send implements resource.Transport.
-func (n *Nodes) Send(to resource.Node, header, bulk []byte, keep bool) error {
-	return n.node.Send(int(to), resourceChannel, header, bulk, keep)
+// transport is the node's part in the network, for its site.
+type transport struct{ n *Nodes }
+
+// Send implements queue.Transport.
+func (t transport) Send(to queue.Node, header, bulk []byte, keep bool) error {
+	t.n.sends(int(to), header, bulk)
+	return t.n.node.Send(int(to), resourceChannel, header, bulk, keep)
 }
 
-// Post implements resource.Transport.
-func (n *Nodes) Post(to resource.Node, header, bulk []byte, keep bool) error {
-	return n.node.Post(int(to), resourceChannel, header, bulk, keep)
+// Post implements queue.Transport.
+func (t transport) Post(to queue.Node, header, bulk []byte, keep bool) error {
+	t.n.sends(int(to), header, bulk)
+	return t.n.node.Post(int(to), resourceChannel, header, bulk, keep)
 }
 
-// housing is the node's memory, for its site, which is there before the node is.
+// sends counts the bytes that go to a node.
+func (n *Nodes) sends(to int, header, bulk []byte) { n.sent[to].Add(uint64(len(header) + len(bulk))) }
+
+// housing is the node's memory. The site uses it, and is there before the node is.
 type housing struct{ n *Nodes }
 
-// Make implements resource.Allocator.
+// Make implements queue.Allocator.
 func (h housing) Make(size int) []byte { return h.n.node.Memory().Make(size) }
 
-// Free implements resource.Allocator.
+// Free implements queue.Allocator.
 func (h housing) Free(b []byte) { h.n.node.Memory().Free(b) }
 
 func (n *Nodes) deliver(from int, header, bulk []byte) error {
@@ -70,19 +90,19 @@ func (n *Nodes) deliver(from int, header, bulk []byte) error {
 
 // deliverLent takes a message, by a parcel whose bulk may be in memory of its sender.
 func (n *Nodes) deliverLent(from int, header, bulk []byte, valid func() bool) error {
-	_, err := n.site.Deliver(resource.Node(from), header, resource.Bulk{Bytes: bulk, Valid: valid})
+	_, err := n.site.Deliver(queue.Node(from), header, queue.Bulk{Bytes: bulk, Valid: valid})
 	return taken(err)
 }
 
 // deliverSwap takes a message whose bulk the resource may keep.
 func (n *Nodes) deliverSwap(from int, header, bulk []byte) (other []byte, err error) {
-	other, err = n.site.Deliver(resource.Node(from), header, resource.Bulk{Bytes: bulk, Swap: true})
+	other, err = n.site.Deliver(queue.Node(from), header, queue.Bulk{Bytes: bulk, Swap: true})
 	return other, taken(err)
 }
 
 // taken is what a site says of a message, to a node.
 func taken(err error) error {
-	if err == nil || errors.Is(err, resource.ErrReplayed) || errors.Is(err, resource.ErrOtherLife) {
+	if err == nil || errors.Is(err, queue.ErrReplayed) || errors.Is(err, queue.ErrOtherLife) {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", node.ErrProtocol, err)
@@ -130,24 +150,29 @@ func (n *Nodes) Place() launch.Place { return n.place }
 
 // Counts is what has gone to and fro between this node and the others because of
 // resources: all zero if there is no other.
-func (n *Nodes) Counts() resource.SiteCounts {
+func (n *Nodes) Counts() queue.SiteCounts {
 	if !n.many() {
-		return resource.SiteCounts{}
+		return queue.SiteCounts{}
 	}
-	return n.site.Counts()
+	c, t := n.site.Counts(), &n.traffic
+	c.Sent += t.sent.Load()
+	c.Received += t.received.Load()
+	c.BytesOut += t.out.Load()
+	c.BytesIn += t.in.Load()
+	return c
 }
 
 // Network is this node's part in the network, for reports. It is nil if there is no other
 // node.
 func (n *Nodes) Network() node.Node {
-	if n == nil {
+	if n == nil || n.node == nil {
 		return nil
 	}
 	return n.node
 }
 
 // Gather returns what each node has said under a name, in their order, as soon as
-// all have: a barrier, too. Of a node that is lost it is nil.
+// all have: a barrier, too. The blob of a node that is lost is nil.
 func (n *Nodes) Gather(ctx context.Context, name string, blob []byte) ([][]byte, error) {
 	if !n.many() {
 		return [][]byte{blob}, nil
@@ -159,11 +184,13 @@ func (n *Nodes) Gather(ctx context.Context, name string, blob []byte) ([][]byte,
 // since the end of [Runtime.Run], which flushes, too. All grants and requests at other nodes
 // are over then.
 func (n *Nodes) Close(ctx context.Context) error {
-	if !n.many() {
+	if n.network == nil {
 		return nil
 	}
-	n.site.Settle()
 	defer n.leave()
+	if !n.many() { // the other nodes are lost
+		return n.network.Close(ctx)
+	}
 	defer n.endings.Say(n.log)
 	lost := n.site.Flush(ctx)
 	_, err := n.Gather(ctx, "close", nil)
@@ -173,16 +200,20 @@ func (n *Nodes) Close(ctx context.Context) error {
 	err = errors.Join(lost, err, n.node.Close(ctx))
 	for peer := range n.Count() { // the network says nothing of peers any more
 		if peer != n.Number() {
-			n.site.Away(resource.Node(peer), errLeft)
+			n.site.Away(queue.Node(peer), errLeft)
 		}
 	}
 	return errors.Join(err, n.site.Flush(ctx))
 }
 
 // take makes a runtime the only one of the nodes.
-func (n *Nodes) take() error {
-	if n.many() && n.taken.Swap(true) {
-		return ErrNodesTaken
+func (n *Nodes) take(rt *Runtime) error {
+	if !n.many() {
+		return nil
 	}
+	if n.taken.Swap(true) {
+		return errNodesTaken
+	}
+	n.looking.rt.Store(rt)
 	return nil
 }

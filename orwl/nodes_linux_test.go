@@ -34,7 +34,7 @@ func large(n *Nodes) ([]uint64, error) {
 		task.Do(func(t *Task) error {
 			for round := range t.Rounds(largeRounds) {
 				if size := largeSize(i, round); size > 0 {
-					if err := a.Resize(8 * size); err != nil {
+					if err := a.Place().Resize(8 * size); err != nil {
 						return err
 					}
 				}

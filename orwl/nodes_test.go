@@ -18,6 +18,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/nodes"
+	"github.com/orwl/go-orwl/resource"
 )
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -180,7 +181,7 @@ func equivalentOnNodes(t *testing.T, seeds iter.Seq[uint64], change func(node in
 			}
 			if seed%2 == 0 {
 				for name, r := range rt.resources {
-					rt.Home(r, int(mix(seed^uint64(name[1]))%uint64(count)))
+					rt.Home((*resource.Resource)(r), int(mix(seed^uint64(name[1]))%uint64(count)))
 				}
 			}
 			if err := rt.Run(context.Background()); err != nil {
@@ -301,7 +302,7 @@ func TestOneDoesNotBegin(t *testing.T) {
 	defer disband(t, nodes)
 	each(nodes, func(i int, n *Nodes) {
 		if i == 1 {
-			n.fail(errPlanned) // as Run does
+			n.fail(errPlanned) // Run does the same
 			return
 		}
 		rt := mustNew(t, Options{Nodes: n})
@@ -321,8 +322,8 @@ func TestNoSuchNode(t *testing.T) {
 	rt.Home(r, 1)
 	rt.Task("t").On(-1).Do(func(*Task) error { return nil })
 	err := rt.Run(context.Background())
-	if !errors.Is(err, ErrNode) {
-		t.Errorf("%v, want ErrNode", err)
+	if !errors.Is(err, errNode) {
+		t.Errorf("%v, want errNode", err)
 	}
 	for _, want := range []string{`resource "r"`, `task "t"`, "1, want 0 to 0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -1,17 +1,18 @@
 package orwl
 
-import "github.com/orwl/go-orwl/resource"
+import (
+	"github.com/orwl/go-orwl/resource"
+)
 
 // Observer hears what the runtime does on this node, for example for metrics and traces.
 // It must not wait, and must not change what it looks at.
 //
-// A [resource.Observer] hears the events of one access, or of the relaxed accesses of one
-// resource. An Observer gives it to the access or the resource when it hears of the
-// declaration, with the kinds of events that it wants:
+// Another kind of observer hears the events of one access, or of the relaxed accesses of one resource. Packages of this
+// module give it to the access or the resource when they hear of the declaration, with the kinds of events that they want:
 //
 //	func (o *counter) Observe(e orwl.Event) {
 //		if e.Kind == orwl.Declared {
-//			e.Access.Place().Observe(o.of(e.Access), resource.Waiting|resource.Acquired)
+//			e.Access.Place().Observe(o.of(e.Access), queue.Waiting|queue.Acquired)
 //		}
 //	}
 type Observer interface {

@@ -7,19 +7,19 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // counter is an observer that counts what each place does.
 type counter struct {
 	mu    sync.Mutex
-	count map[*resource.Place]events
+	count map[*queue.Place]events
 	began map[*Task]int
 	ended map[*Task]error
 }
 
 func newCounter() *counter {
-	return &counter{count: make(map[*resource.Place]events), began: make(map[*Task]int), ended: make(map[*Task]error)}
+	return &counter{count: make(map[*queue.Place]events), began: make(map[*Task]int), ended: make(map[*Task]error)}
 }
 
 func (c *counter) Observe(e Event) {
@@ -27,7 +27,7 @@ func (c *counter) Observe(e Event) {
 	defer c.mu.Unlock()
 	switch e.Kind {
 	case Declared:
-		e.Access.Place().Observe((*placeCounter)(c), resource.AllOrdered)
+		e.Access.Place().Observe((*placeCounter)(c), queue.AllOrdered)
 	case Began:
 		c.began[e.Task]++
 	case Ended:
@@ -40,20 +40,20 @@ type events struct{ requested, acquired, waited, released, cancelled int }
 // placeCounter counts for a counter.
 type placeCounter counter
 
-func (c *placeCounter) Observe(e resource.Event) {
+func (c *placeCounter) Observe(e queue.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := c.count[e.Place]
 	switch e.Kind {
-	case resource.Requested:
+	case queue.Requested:
 		n.requested++
-	case resource.Released:
+	case queue.Released:
 		n.released++
-	case resource.Withdrawn:
+	case queue.Withdrawn:
 		n.cancelled++
-	case resource.Acquired:
+	case queue.Acquired:
 		n.acquired++
-	case resource.Waiting:
+	case queue.Waiting:
 		n.waited++
 	}
 	c.count[e.Place] = n

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 // Options configure a Runtime. The zero value is a good default.
@@ -16,7 +17,7 @@ type Options struct {
 	Stall time.Duration
 	// OnStall gets the state, once until something moves again. By default the runtime
 	// logs its text as a warning.
-	OnStall func(State)
+	OnStall func(inspect.State)
 	// Log is the runtime's logger; slog.Default by default.
 	Log *slog.Logger
 	// Guard is the reader-writer lock between ordered and relaxed access to a resource,
@@ -24,7 +25,7 @@ type Options struct {
 	// run's fabric if [Runtime.Relaxed] has declared it, otherwise from the first relaxed
 	// access on.
 	Guard string
-	// Tree is the machine of this node: these locks stand on it, see [LockerOptions], and
+	// Tree is the machine of this node: these locks stand on it, and
 	// workers run on its ranks.
 	Tree *topology.Tree
 	// PinWorkers binds each worker of step tasks to a CPU of its own, spread over Tree, for
@@ -39,10 +40,10 @@ type Options struct {
 	// ends with a *host.PinError if the kernel refuses.
 	PinWorkers bool
 	// TL is how many groups in a row the queue grants while a relaxed access waits:
-	// [resource.DefaultTL] by default.
+	// 50 by default.
 	TL int
 	// FaultPages gives all resources fault pages, to find mistakes: a task that uses a
-	// view after its release ends with a [*resource.StaleViewError], and cannot read
+	// view after its release ends with an error, and cannot read
 	// what another task writes. Each access that maps bytes costs some system calls.
 	FaultPages bool
 	// Nodes are the processes of the program, from [Join]; nil is this one alone.
@@ -51,10 +52,8 @@ type Options struct {
 	Join JoinOptions
 	// AtLoss says what the loss of another node does: it ends the run by default.
 	AtLoss AtLoss
-	// Confirm makes the release of a write wait until its home has committed it: see
-	// [resource.Options]. It costs one more way there and back for each write of a
-	// resource with its home on another node.
-	Confirm bool
+	// Survive says how the run goes on when a node is lost.
+	Survive Survive
 	// Observers hear what the runtime and the tasks of this node do.
 	Observers []Observer
 }

@@ -4,24 +4,18 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/internal/looks"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/placement"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Placement says where the tasks of a run run and where its resources are kept, as one of its nodes
 // knows it: see [inspect.Placement]. Its String is a table of all tasks and resources, and Why is
 // about one task.
 type Placement = inspect.Placement
-
-// TaskPlacement is where a task runs: see [inspect.TaskPlacement].
-type TaskPlacement = inspect.TaskPlacement
-
-// ResourcePlacement is where a resource is kept: see [inspect.ResourcePlacement].
-type ResourcePlacement = inspect.ResourcePlacement
 
 // Placement returns where the tasks run and where the resources are kept. Before the run
 // it is the zero Placement.
@@ -35,19 +29,19 @@ func (rt *Runtime) Placement() Placement {
 }
 
 func (rt *Runtime) placement() Placement {
-	var tasks []TaskPlacement
+	var tasks []inspect.TaskPlacement
 	for _, t := range rt.tasks {
 		tasks = append(tasks, rt.taskPlacement(t))
 	}
-	var resources []ResourcePlacement
+	var resources []inspect.ResourcePlacement
 	for _, name := range rt.sorted() {
-		resources = append(resources, ResourcePlacement{Resource: name, Bytes: rt.resources[name].InitialSize(), Home: rt.homes[name]})
+		resources = append(resources, inspect.ResourcePlacement{Resource: name, Bytes: rt.resources[name].InitialSize(), Home: rt.homes[name]})
 	}
 	return looks.Placement(rt.programOf(rt.tasks, rt.said, rt.resources), rt.Node(), tasks, resources)
 }
 
-func (rt *Runtime) taskPlacement(t *Task) TaskPlacement {
-	p := TaskPlacement{Task: t.name, Node: t.on, On: t.placed, Worker: -1, CPU: -1}
+func (rt *Runtime) taskPlacement(t *Task) inspect.TaskPlacement {
+	p := inspect.TaskPlacement{Task: t.name, Node: t.on, On: t.placed, Worker: -1, CPU: -1}
 	if t.step != nil && t.here() {
 		p.Worker = int(t.step.seat)
 		if rt.seats.cpus != nil {
@@ -59,14 +53,14 @@ func (rt *Runtime) taskPlacement(t *Task) TaskPlacement {
 
 // programOf is what placement knows of tasks, and of resources that are named in all. homes are those that
 // are known. The caller holds mu.
-func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*resource.Resource) *spread.Program {
+func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*queue.Resource) *spread.Program {
 	p := &spread.Program{Nodes: rt.Nodes(), Machines: rt.o.Nodes.machines(), Homes: homes, All: slices.AppendSeq(make([]string, 0, len(all)), maps.Keys(all))}
 	accesses := 0
 	for _, t := range tasks {
 		accesses += len(t.accesses)
 	}
 	p.Accesses = make([]placement.Access, 0, accesses)
-	number := make(map[*resource.Resource]int, len(all))
+	number := make(map[*queue.Resource]int, len(all))
 	for i, t := range tasks {
 		on := spread.Free
 		if t.placed {
@@ -81,37 +75,8 @@ func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string
 				p.Sizes = append(p.Sizes, a.resource.InitialSize())
 				p.Names = append(p.Names, a.resource.Name())
 			}
-			p.Accesses = append(p.Accesses, placement.Access{Task: i, Resource: n, Write: a.mode == resource.Write})
+			p.Accesses = append(p.Accesses, placement.Access{Task: i, Resource: n, Write: a.mode == queue.Write})
 		}
 	}
 	return p
-}
-
-// Place proposes a rank of a machine for each task, so that tasks that share much are
-// close to each other. homes are the proposed ranks of the resources, by name: near the
-// tasks that write them. Place changes nothing. [Runtime.Run] places the tasks of a run
-// by itself: see [Task.On] and [Runtime.Placement].
-func (rt *Runtime) Place(tree *topology.Tree, o placement.Options) (p *placement.Placement, homes map[string]topology.Rank, err error) {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	s := rt.programOf(rt.tasks, nil, nil)
-	g, err := placement.GraphOf(len(rt.tasks), s.Accesses, s.Sizes)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, t := range rt.tasks {
-		g.Names = append(g.Names, t.name)
-	}
-	if p, err = placement.Place(tree, g, o); err != nil {
-		return nil, nil, err
-	}
-	ranks, err := p.Homes(len(s.Names), s.Accesses)
-	if err != nil {
-		return nil, nil, err
-	}
-	homes = make(map[string]topology.Rank, len(s.Names))
-	for i, rank := range ranks {
-		homes[s.Names[i]] = rank
-	}
-	return p, homes, nil
 }

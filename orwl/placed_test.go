@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
@@ -106,7 +107,7 @@ func TestPlacementOfARun(t *testing.T) {
 			t.Errorf("node %d: %v", i, err)
 			return
 		}
-		for j, want := range []TaskPlacement{{Task: "a", On: true, CPU: -1}, {Task: "b", Node: 1, On: true, CPU: -1}} {
+		for j, want := range []inspect.TaskPlacement{{Task: "a", On: true, CPU: -1}, {Task: "b", Node: 1, On: true, CPU: -1}} {
 			if j != i {
 				want.Worker = -1
 			}
@@ -114,7 +115,7 @@ func TestPlacementOfARun(t *testing.T) {
 				t.Errorf("node %d: %+v, want %+v", i, seen.Tasks[j], want)
 			}
 		}
-		for j, want := range []ResourcePlacement{
+		for j, want := range []inspect.ResourcePlacement{
 			{Resource: "x", Bytes: 16, Task: "a"}, {Resource: "y", Bytes: 64, Declared: true}, {Resource: "z", Bytes: 8, Home: rt.homes["z"]},
 		} {
 			if seen.Resources[j] != want {

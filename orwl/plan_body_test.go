@@ -55,7 +55,7 @@ func (s style) loop(t *Task, rounds int, rng *rand.Rand, do func(round int), ctx
 			}
 		}
 	case byVector:
-		all := t.Accesses()
+		all := byOne(t.Accesses())
 		for round := range rounds {
 			if err := all.Acquire(ctx); err != nil {
 				return err

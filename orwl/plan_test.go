@@ -7,9 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // plan is a random program. Every task computes what it writes from all that it sees,
@@ -70,7 +69,7 @@ func drawPlan(seed uint64) *randomProgram {
 		task := liveness.Task{Name: fmt.Sprintf("t%d", t)}
 		own := rng.IntN(3) - 1
 		for _, r := range rng.Perm(len(p.words))[:rng.IntN(min(4, len(p.words))+1)] {
-			a := liveness.Access{Resource: fmt.Sprintf("r%d", r), Mode: resource.Mode(rng.IntN(2))}
+			a := liveness.Access{Resource: fmt.Sprintf("r%d", r), Mode: queue.Mode(rng.IntN(2))}
 			switch prioritised {
 			case 1: // of the task
 				a.Priority = own
@@ -78,7 +77,7 @@ func drawPlan(seed uint64) *randomProgram {
 				a.Priority = rng.IntN(8) / 7
 			}
 			task.Accesses = append(task.Accesses, a)
-			if a.Mode == resource.Read && rng.IntN(8) == 0 {
+			if a.Mode == queue.Read && rng.IntN(8) == 0 {
 				task.Accesses = append(task.Accesses, a)
 			}
 		}
@@ -107,7 +106,7 @@ func mix(z uint64) uint64 {
 
 // writes reports whether a task writes in a round; it may always.
 func (p *randomProgram) writes(task, round, access int) bool {
-	return p.system.Tasks[task].Accesses[access].Mode == resource.Write &&
+	return p.system.Tasks[task].Accesses[access].Mode == queue.Write &&
 		mix(p.seed^uint64(task)<<40^uint64(round)<<8^uint64(access))%4 > 0
 }
 
@@ -152,7 +151,7 @@ func (p *randomProgram) before() [][]bool {
 	for i, y := range order {
 		for _, x := range order[:i] {
 			a, b := access(x), access(y)
-			if a.Resource == b.Resource && (a.Mode == resource.Write || b.Mode == resource.Write) {
+			if a.Resource == b.Resource && (a.Mode == queue.Write || b.Mode == queue.Write) {
 				before[x.Task][y.Task] = true
 			}
 		}
@@ -237,7 +236,7 @@ func (p *randomProgram) tasksOf(rt *Runtime, body func(task int) func(*Task) err
 	for i, task := range p.system.Tasks {
 		declared := rt.Task(task.Name)
 		for _, a := range task.Accesses {
-			if r := rt.Lookup(a.Resource); a.Mode == resource.Write {
+			if r := rt.Lookup(a.Resource); a.Mode == queue.Write {
 				declared.Write(r).Priority(a.Priority)
 			} else {
 				declared.Read(r).Priority(a.Priority)
@@ -275,7 +274,7 @@ func (p *randomProgram) each(task *Task, i int, do func(*Task) error) {
 func (p *randomProgram) round(t *Task, task, round int, between func()) uint64 {
 	words, versions := make([][]uint64, len(t.accesses)), make([]uint64, len(t.accesses))
 	for i, a := range t.accesses {
-		versions[i] = a.Version()
+		versions[i] = a.Place().Version()
 		if p.writes(task, round, i) {
 			words[i] = Write[uint64](a)
 			continue
@@ -316,5 +315,3 @@ func (p *randomProgram) cut(task int) {
 		t.style = byBreak // a step without rounds has nowhere to fail
 	}
 }
-
-var _ handle.Grant = (*Access)(nil)

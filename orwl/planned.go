@@ -4,109 +4,193 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
 	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/internal/books"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
-// A run of step tasks on one node goes by a plan: what the queues would do is known before it starts. The
-// run has each resource for itself. A worker finds a step whose conditions are met in its book, has the
-// step's accesses hold, calls the body, commits, and publishes the round:
+// A run goes by a plan: what the queues would do is known before it starts. The run has each
+// resource for itself. A worker finds a step whose conditions are met in its book, has the step's accesses
+// hold, calls the body, commits, and publishes the round:
 //
 //	conditions met ──▶ GrantAll ──▶ body ──▶ EndAll ──▶ publish
+//
+// The goroutine of another task does the same with each access by itself: see turn.go. How nodes work together
+// stands in across.go.
 //
 // Package plan says what the conditions are, and package books who runs what.
 
 // planned is the plan of a run.
 type planned struct {
-	run     *run
-	plan    *plan.Plan
-	holds   []*resource.Hold
-	of      map[*resource.Resource]*resource.Hold
-	pool    *books.Pool
-	steps   []*step // by task
-	workers []seat
-	faults  bool         // a step may use a view too late
-	began   atomic.Int64 // when the workers began, in nanoseconds; 0 before
+	run       *run
+	plan      *plan.Plan
+	snapshots map[string]bool // of the runtime
+	holds     []*queue.Hold
+	of        map[*queue.Resource]*queue.Hold
+	pool      *books.Pool
+	tasks     []*Task // by counter
+	steps     int     // tasks that workers run
+	workers   []seat
+	faults    bool           // a step may use a view too late
+	began     atomic.Int64   // when the workers began, in nanoseconds; 0 before
+	over      atomic.Int64   // when they ended
+	turns     sync.WaitGroup // goroutines that take empty turns
+	across    *across        // nil on one node
 }
 
 // seat is what a worker has of its own.
 type seat struct {
 	current *step // the step that it runs
-	_       [56]byte
-}
-
-// plannable reports whether the run goes by a plan: it has step tasks only, is alone, and nothing but its
-// tasks uses its resources meanwhile.
-func (rt *Runtime) plannable() bool {
-	if rt.o.Nodes.many() || len(rt.relaxed) > 0 {
-		return false
-	}
-	for _, t := range rt.tasks {
-		if t.step == nil {
-			return false
-		}
-	}
-	return true
+	kept    work  // the work for other nodes that it has kept back
+	_       [64]byte
 }
 
 // plan makes the plan of a run, and puts the run into the queues of its resources.
 func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error {
-	p := &planned{run: r, of: make(map[*resource.Resource]*resource.Hold), faults: rt.pages != nil}
+	p := &planned{run: r, snapshots: rt.snapshots, of: make(map[*queue.Resource]*queue.Hold), faults: rt.pages != nil}
 	tasks := make([]plan.Task, len(rt.tasks))
 	for i, t := range rt.tasks {
-		tasks[i].Rounds = max(t.step.rounds, plan.Open)
-		p.steps = append(p.steps, t.step)
-		s.Tasks[i].Sequence = nil // a step holds all its accesses at once
-	}
-	p.plan = plan.New(s, tasks)
-	for _, first := range order {
-		a := rt.tasks[first.Task].accesses[first.Access]
-		if a.task.step.rounds == 0 {
+		if t.step == nil {
+			tasks[i] = plan.Task{Rounds: plan.Open, Apart: true, Node: t.on}
 			continue
 		}
-		rt.prepare(a, first.Access+1)
+		tasks[i] = plan.Task{Rounds: t.step.left(), Node: t.on}
+		s.Tasks[i].Sequence = nil // a step holds all its accesses at once
+		p.steps++
+	}
+	many := rt.o.Nodes.many()
+	if many {
+		p.plan = plan.NewOnNodes(s, tasks, rt.homes)
+	} else {
+		p.plan = plan.New(s, tasks)
+	}
+	p.number(rt.tasks)
+	copied := rt.copied()
+	for _, first := range order {
+		a := rt.tasks[first.Task].accesses[first.Access]
+		if a.task.idles() || many && !copied[a.resource] {
+			continue
+		}
+		if a.task.here() {
+			rt.prepare(a, first.Access+1)
+		}
 		if err := p.join(a); err != nil {
 			for _, t := range rt.tasks {
-				_ = t.Accesses().Cancel()
+				t.withdraw()
 			}
 			p.give()
 			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
 		}
 	}
-	if p.inTurn() {
-		for _, s := range p.steps {
-			s.seat = 0
+	if !many && p.inTurn(len(rt.tasks)) {
+		for _, t := range p.tasks {
+			t.step.seat = 0
 		}
 		rt.seats.workers = 1
 	}
 	p.workers = make([]seat, rt.seats.workers)
-	owner := make([]int32, len(p.steps))
-	for i, s := range p.steps {
-		owner[i] = int32(s.seat)
-		if s.rounds == 0 {
-			owner[i] = -1
-		}
-	}
 	began := time.Now()
 	o := books.Options{
-		Plan: p.plan, Owner: owner, Books: len(p.workers), Patience: patience,
+		Plan: p.plan, Owner: p.owners(), Workers: len(p.workers), Patience: patience,
 		Run: p.round, Died: p.died, Now: func() int64 { return int64(time.Since(began)) },
 	}
 	if len(rt.o.Observers) > 0 {
 		o.Waits = p.waits
 	}
+	if many && p.plan.Resources() > 0 {
+		var err error
+		if p.across, err = newAcross(rt, p); err != nil {
+			p.give()
+			return err
+		}
+		o.Urgent, o.Flush = p.urgent(), p.flush
+		o.Turn, o.Idle = p.across.turn, sync.OnceFunc(func() { close(p.across.idle) })
+	}
 	p.pool = books.New(o)
 	r.planned = p
 	return nil
+}
+
+// copied are the resources that have a copy here, in a run on several nodes: this node uses or keeps them.
+func (rt *Runtime) copied() map[*queue.Resource]bool {
+	if !rt.o.Nodes.many() {
+		return nil
+	}
+	all := make(map[*queue.Resource]bool)
+	for _, t := range rt.tasks {
+		for _, a := range t.accesses {
+			if t.here() || rt.homes[a.resource.Name()] == rt.Node() {
+				all[a.resource] = true
+			}
+		}
+	}
+	return all
+}
+
+// urgent are the steps that are near another node. So the other node does not wait for steps that only this node needs.
+func (p *planned) urgent() []bool {
+	all := make([]bool, len(p.tasks))
+	for c, t := range p.tasks {
+		all[c] = t.step != nil && t.step.near
+	}
+	return all
+}
+
+// number gives the tasks their counters.
+func (p *planned) number(tasks []*Task) {
+	p.tasks = make([]*Task, p.plan.Counters())
+	at := 0
+	for i, t := range tasks {
+		t.counter, t.wide = int32(at), false
+		end := at
+		if n := len(t.accesses); n > 0 {
+			end = p.plan.Counter(i, n-1)
+			t.wide = n > 1 && end > at
+		}
+		for ; at <= end; at++ {
+			p.tasks[at] = t
+		}
+	}
+}
+
+// idles reports whether the task has no rounds in this run.
+func (t *Task) idles() bool {
+	return t.step != nil && t.step.rounds >= 0 && t.step.rounds <= t.step.start
+}
+
+// left is how many rounds of the step a run begins with.
+func (s *step) left() int {
+	if s.rounds < 0 {
+		return plan.Open
+	}
+	return max(0, s.rounds-s.start)
+}
+
+// owners says who runs each counter.
+func (p *planned) owners() []int32 {
+	owner := make([]int32, len(p.tasks))
+	for c, t := range p.tasks {
+		switch {
+		case t.idles() || !t.here():
+			owner[c] = books.Nobody
+		case t.step == nil:
+			owner[c] = books.Alone
+		case c > int(t.counter):
+			owner[c] = books.Before
+		default:
+			owner[c] = int32(t.step.seat)
+		}
+	}
+	return owner
 }
 
 // join makes an access one of the run. The first one of a resource puts the run into its queue.
@@ -114,11 +198,15 @@ func (p *planned) join(a *Access) error {
 	h := p.of[a.resource]
 	if h == nil {
 		var err error
-		if h, err = resource.NewHold(a.resource, p.run); err != nil {
+		if h, err = queue.NewHold(a.resource, p.run, p.snapshots[a.resource.Name()]); err != nil {
 			return err
 		}
 		p.of[a.resource] = h
 		p.holds = append(p.holds, h)
+	}
+	if !a.task.here() {
+		h.Skip()
+		return nil
 	}
 	return a.Place().Join(h, a.mode)
 }
@@ -128,13 +216,13 @@ const mostInTurn = 1000
 
 // inTurn reports whether no two steps ever run at the same time: all of them wait for each other in one
 // circle. One worker then runs them faster than several, which would hand each round over.
-func (p *planned) inTurn() bool {
-	if len(p.steps) > mostInTurn {
+func (p *planned) inTurn(tasks int) bool {
+	if p.steps != tasks || tasks > mostInTurn {
 		return false
 	}
-	ones, n := make([]int64, len(p.steps)), 0
-	for i, s := range p.steps {
-		if s.rounds != 0 {
+	ones, n := make([]int64, p.steps), 0
+	for i, t := range p.tasks {
+		if !t.idles() {
 			ones[i], n = 1, n+1
 		}
 	}
@@ -149,41 +237,68 @@ func (p *planned) give() {
 	}
 }
 
-// runPlan runs the steps of a run by its plan.
-func (rt *Runtime) runPlan(r *run, all []*step) {
+// runPlan runs the tasks of a run by its plan.
+func (rt *Runtime) runPlan(r *run) {
 	p := r.planned
-	defer p.give()
-	for _, s := range all {
-		s.task.began()
-		if s.rounds == 0 {
-			s.end(nil)
-		} else {
-			s.task.pair()
+	if rt.Nodes() > 1 {
+		takeSpare()
+		defer giveSpare()
+	}
+	tasks := slices.DeleteFunc(slices.Clone(r.tasks), func(t *Task) bool { return !t.here() })
+	for _, t := range tasks {
+		t.gather()
+		if t.step != nil {
+			t.began()
+		}
+		if t.idles() {
+			t.end(nil)
 		}
 	}
 	defer func() {
-		for _, s := range all { // of a run that has ended
-			if !s.task.ended.Load() {
-				s.end(context.Cause(r.ctx))
+		for _, t := range tasks { // of a run that has ended
+			if t.ended.Load() {
+				continue
 			}
+			if t.step == nil {
+				t.began()
+			}
+			t.end(context.Cause(r.ctx))
 		}
 	}()
 	for _, h := range p.holds {
 		if err := h.Take(r.ctx); err != nil {
-			if r.ctx.Err() == nil {
-				rt.stop(r, err)
-			}
+			rt.stop(r, err)
 			return
 		}
+	}
+	if x := p.across; x != nil {
+		if err := x.begin(r.ctx); err != nil {
+			rt.stop(r, err) // the other nodes wait for this one
+			return
+		}
+		defer x.close()
 	}
 	p.began.Store(time.Now().UnixNano())
 	stop := context.AfterFunc(r.ctx, p.pool.Stop)
 	defer stop()
-	var work sync.WaitGroup
+	var all sync.WaitGroup
 	for w := range p.workers {
-		work.Go(func() { rt.work(p, w) })
+		all.Go(func() {
+			defer rt.enter(&p.workers[w].current)()
+			rt.work(p, w)
+		})
 	}
-	work.Wait()
+	for _, t := range tasks {
+		if t.step == nil {
+			all.Go(t.live)
+		}
+	}
+	if p.across != nil {
+		all.Go(func() { p.across.finish(r.ctx) })
+	}
+	all.Wait()
+	p.over.Store(time.Now().UnixNano())
+	p.turns.Wait()
 }
 
 // patience is how often a worker looks around before it sleeps.
@@ -206,14 +321,14 @@ func (rt *Runtime) work(p *planned, worker int) {
 }
 
 // round runs a round of a step whose conditions are met.
-func (p *planned) round(worker, task int, _ uint32) books.Outcome {
-	s := p.steps[task]
+func (p *planned) round(worker, counter int, round uint32) books.Outcome {
+	s := p.tasks[counter].step
 	p.workers[worker].current = s
-	last, err := s.planned(p.run)
+	last, err := s.planned(p, worker, round)
 	if err == nil && !last {
 		return books.Goes
 	}
-	s.end(err)
+	s.task.end(err)
 	if err != nil {
 		return books.Fails
 	}
@@ -221,60 +336,105 @@ func (p *planned) round(worker, task int, _ uint32) books.Outcome {
 }
 
 // planned runs a round of the step, and reports whether it was the last one.
-func (s *step) planned(r *run) (last bool, err error) {
+func (s *step) planned(p *planned, worker int, round uint32) (last bool, err error) {
+	r := p.run
 	// A failing task ends the run, and publishes nothing. So this step knows now if the run has ended.
 	if r.ctx.Err() != nil {
 		return false, context.Cause(r.ctx)
 	}
 	t := s.task
-	if err := t.pairs.Begin(); err != nil {
+	if err := queue.GrantAll(t.places); err != nil {
 		return false, err
 	}
-	if err := s.body(s.round); err != nil {
-		return false, err
+	if last = len(s.ends) > 0 && s.over(); !last {
+		if err := s.call(); err != nil {
+			return false, err
+		}
+		s.round++
+		t.round.Inc()
+		last = s.round == s.rounds
 	}
-	s.round++
+	if r.cuts != nil {
+		r.cuts.roundEnds(s, last)
+	}
 	s.waits = false
-	t.round.Inc()
-	last = s.round == s.rounds
-	t.pairs.End(last)
-	return last, nil
+	if p.across == nil {
+		queue.EndAll(t.places, last)
+		return last, nil
+	}
+	w := &p.workers[worker].kept
+	for _, a := range t.accesses {
+		w.ends(a.Place())
+	}
+	queue.EndAll(t.places, last)
+	for i, a := range t.accesses {
+		if c := p.counter(a); err == nil {
+			err = p.across.released(w, i, c, round, p.across.then(c, round, last))
+		}
+	}
+	p.across.raise(w)
+	return last, err
+}
+
+// flush sends what a worker has kept back: rounds that follow each other share a message.
+func (p *planned) flush(worker int) {
+	if w := &p.workers[worker].kept; len(w.Nodes) > 0 {
+		p.across.send(w)
+	}
 }
 
 // died ends the step that has panicked with a value, or ended its goroutine.
 func (p *planned) died(worker int, value any) {
-	s, err := p.workers[worker].current, error(ErrExit)
+	s, err := p.workers[worker].current, error(errExit)
 	if value != nil {
 		err = s.task.died(value)
 	}
-	s.end(err)
+	s.task.end(err)
 }
 
 // waits tells the observers of a step that it waits, once in a round, and for which access first.
-func (p *planned) waits(task, other int) {
-	s := p.steps[task]
+func (p *planned) waits(counter, other int) {
+	s := p.tasks[counter].step
 	if s.waits {
 		return
 	}
 	s.waits = true
 	for _, a := range s.task.accesses {
-		for _, b := range p.steps[other].task.accesses {
-			if a.resource == b.resource && (a.mode == resource.Write || b.mode == resource.Write) {
-				a.Place().TellWaiting()
+		for _, b := range p.accesses(other) {
+			if a.resource == b.resource && (a.mode == queue.Write || b.mode == queue.Write) {
+				_ = a.Place().Waits(context.Background())
 				return
 			}
 		}
 	}
 }
 
+// counter is the counter of an access.
+func (p *planned) counter(a *Access) int {
+	if a.task.wide {
+		return int(a.task.counter + a.number)
+	}
+	return int(a.task.counter)
+}
+
+// accesses are the accesses of a counter.
+func (p *planned) accesses(counter int) []*Access {
+	t := p.tasks[counter]
+	if !t.wide {
+		return t.accesses
+	}
+	i := counter - int(t.counter)
+	return t.accesses[i : i+1]
+}
+
 // mostPaced is how many tasks a program has at most whose pace is told: to find the slowest circle takes
 // some milliseconds for 10,000.
 const mostPaced = 100_000
 
-// pace is how fast the program goes and could go, nil if that is not known.
+// pace is how fast a program of steps goes and could go, or went, nil if that is not known.
 func (p *planned) pace() *inspect.Pace {
 	began := p.began.Load()
-	if began == 0 || len(p.steps) > mostPaced {
+	if began == 0 || p.across != nil || p.steps != len(p.run.tasks) || p.steps > mostPaced {
 		return nil
 	}
 	times, work := p.pool.Times(), time.Duration(0)
@@ -285,18 +445,22 @@ func (p *planned) pace() *inspect.Pace {
 	if work == 0 || len(circle) == 0 {
 		return nil
 	}
-	rounds := p.steps[circle[0]].task.Round()
+	rounds := p.tasks[circle[0]].Round() - int64(p.tasks[circle[0]].step.start)
 	if rounds == 0 {
 		return nil
 	}
+	until := p.over.Load()
+	if until == 0 {
+		until = time.Now().UnixNano()
+	}
 	a := &inspect.Pace{
-		Round:   Seconds{Duration: time.Since(time.Unix(0, began)) / time.Duration(rounds)},
-		Bound:   Seconds{Duration: time.Duration(bound.Period())},
-		Work:    Seconds{Duration: work / time.Duration(len(p.workers))},
+		Round:   inspect.Seconds{Duration: time.Duration((until - began) / rounds)},
+		Bound:   inspect.Seconds{Duration: time.Duration(bound.Period())},
+		Work:    inspect.Seconds{Duration: work / time.Duration(len(p.workers))},
 		Workers: len(p.workers),
 	}
 	for _, t := range circle {
-		a.Circle = append(a.Circle, p.steps[t].task.name)
+		a.Circle = append(a.Circle, p.tasks[t].name)
 	}
 	return a
 }

@@ -7,8 +7,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -29,15 +32,15 @@ func TestBodyOfEachHolds(t *testing.T) {
 	for name, do := range map[string]func(task *Task, a *Access) error{
 		"next":    func(_ *Task, a *Access) error { return a.Next() },
 		"release": func(_ *Task, a *Access) error { return a.Release() },
-		"pair":    func(_ *Task, a *Access) error { return a.Pair.Next() },
+		"pair":    func(_ *Task, a *Access) error { return a.Place().Renew() },
 		"acquire": func(task *Task, a *Access) error { return a.Acquire(task.Context()) },
-		"request": func(_ *Task, a *Access) error { return a.Request(a.Resource(), resource.Write) },
+		"request": func(_ *Task, a *Access) error { return a.Request(a.Resource(), queue.Write) },
 		"cancel":  func(_ *Task, a *Access) error { return a.Cancel() },
-		"vector":  func(task *Task, _ *Access) error { return task.Accesses().Next() },
+		"vector":  func(task *Task, _ *Access) error { return byOne(task.Accesses()).Next() },
 	} {
 		rt := mustNew(t, Options{})
 		r := alternate(rt, 5, func(task *Task, a *Access, _ int) error {
-			var misuse *resource.PlaceError
+			var misuse *queue.PlaceError
 			if err := do(task, a); !errors.As(err, &misuse) {
 				return fmt.Errorf("%s: %w", name, err)
 			}
@@ -82,7 +85,7 @@ func TestOutsideWaitsForTheEnd(t *testing.T) {
 	}
 }
 
-// A run waits for whoever has a resource before it.
+// A run waits until a handle outside gives its resource back.
 func TestRunWaitsForOutside(t *testing.T) {
 	rt := mustNew(t, Options{})
 	var outside handle.Handle
@@ -97,7 +100,7 @@ func TestRunWaitsForOutside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(outside.Request(r, resource.Write))
+	must(outside.Request(r, queue.Write))
 	must(outside.Acquire(t.Context()))
 	over := make(chan error)
 	go func() { over <- rt.Run(context.Background()) }()
@@ -127,7 +130,7 @@ func TestUndeclaredInABody(t *testing.T) {
 		rt := mustNew(t, Options{})
 		other := rt.Resource("other", 8)
 		alternate(rt, 2, func(task *Task, _ *Access, _ int) error {
-			if err := ask(task.Context(), other); !errors.Is(err, resource.ErrRunHas) || !strings.Contains(err.Error(), "other") {
+			if err := ask(task.Context(), other); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), "other") {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 			return nil
@@ -157,7 +160,7 @@ func TestShortBodyDies(t *testing.T) {
 				return nil
 			})
 			err := rt.Run(t.Context())
-			if name == "panic" && !errors.Is(err, errPlanned) || name == "exit" && !errors.Is(err, ErrExit) {
+			if name == "panic" && !errors.Is(err, errPlanned) || name == "exit" && !errors.Is(err, errExit) {
 				t.Errorf("%s after %d rounds: %v", name, after, err)
 			}
 			checkIdle(t, rt)
@@ -171,23 +174,23 @@ func TestPlannedBreaks(t *testing.T) {
 	var r *resource.Resource
 	r = alternate(rt, -1, func(_ *Task, _ *Access, round int) error {
 		if round == 3 {
-			r.Break(errPlanned)
+			core(r).Break(errPlanned)
 		}
 		return nil
 	})
-	if err := rt.Run(t.Context()); !errors.Is(err, errPlanned) || !errors.Is(err, resource.ErrBroken) {
+	if err := rt.Run(t.Context()); !errors.Is(err, errPlanned) || !errors.Is(err, queue.ErrBroken) {
 		t.Error(err)
 	}
 }
 
-// A report of a run that goes by a plan shows who waits for whom, as a queue would.
+// A report of a run that goes by a plan shows which task waits for which, as a queue would.
 func TestInspectPlanned(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)
-	tell := make(chan State)
-	for i, mode := range []resource.Mode{resource.Write, resource.Read, resource.Read, resource.Write} {
+	tell := make(chan inspect.State)
+	for i, mode := range []queue.Mode{queue.Write, queue.Read, queue.Read, queue.Write} {
 		task := rt.Task(fmt.Sprint("t", i))
-		task.access(r, mode)
+		task.access(core(r), mode)
 		task.Each(2, func(round int) error {
 			if i == 1 && round == 1 {
 				tell <- rt.Inspect()
@@ -210,7 +213,7 @@ func TestInspectPlanned(t *testing.T) {
 // resource in turn are such a circle.
 func TestPace(t *testing.T) {
 	rt := mustNew(t, Options{})
-	var s State
+	var s inspect.State
 	alternate(rt, 1000, func(_ *Task, _ *Access, round int) error {
 		if round == 500 {
 			s = rt.Inspect()
@@ -220,6 +223,7 @@ func TestPace(t *testing.T) {
 	if s := rt.Inspect(); s.Pace != nil {
 		t.Errorf("before the run: %v", s.Pace)
 	}
+	began := time.Now()
 	if err := rt.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +234,7 @@ func TestPace(t *testing.T) {
 	if text := s.String(); !strings.Contains(text, "a round takes ") || !strings.Contains(text, " ──▶ ") || !strings.HasSuffix(text, " workers\n") && !strings.HasSuffix(text, " 1 worker\n") {
 		t.Errorf("the report:\n%s", text)
 	}
-	if s := rt.Inspect(); s.Pace != nil {
+	if s := rt.Inspect(); s.Pace == nil || s.Pace.Round.Duration <= 0 || s.Pace.Round.Duration > time.Since(began) {
 		t.Errorf("after the run: %v", s.Pace)
 	}
 }
@@ -282,10 +286,10 @@ func TestStepHasRequested(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := alternate(rt, 3, func(*Task, *Access, int) error { t.Error("it runs"); return nil })
 	early := rt.tasks[1].accesses[0]
-	if err := early.Request(r, resource.Write); err != nil {
+	if err := early.Request(r, queue.Write); err != nil {
 		t.Fatal(err)
 	}
-	if err := rt.Run(t.Context()); !errors.Is(err, resource.ErrRequested) || !strings.Contains(err.Error(), `"second"`) {
+	if err := rt.Run(t.Context()); !errors.Is(err, queue.ErrRequested) || !strings.Contains(err.Error(), `"second"`) {
 		t.Error(err)
 	}
 	checkIdle(t, rt)

@@ -44,7 +44,7 @@ func (n *Nodes) Port(number int, o PortOptions) (*Port, error) {
 	case o.Take == nil:
 		return nil, fmt.Errorf("orwl: port %d has no PortOptions.Take", number)
 	case !n.many():
-		return nil, fmt.Errorf("%w: port %d needs another node, and this run has only one: start more nodes", ErrNode, number)
+		return nil, fmt.Errorf("%w: port %d needs another node, and this run has only one: start more nodes", errNode, number)
 	}
 	p := &Port{n, firstPort + uint64(number)}
 	take := func(from int, header, bulk []byte) error {

@@ -84,7 +84,7 @@ func TestPortMisuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := alone.Port(0, PortOptions{Take: take}); !errors.Is(err, ErrNode) {
+	if _, err := alone.Port(0, PortOptions{Take: take}); !errors.Is(err, errNode) {
 		t.Errorf("a run of one: %v", err)
 	}
 }

@@ -61,6 +61,9 @@ func TestQuit(t *testing.T) {
 	}
 	expect("round 0")
 	quit()
+	if line, err := complaints.ReadString('\n'); !strings.Contains(line, ", at orwl.runQuitProgram.") || !strings.Contains(line, ": task a works in round 0 for ") || !strings.HasSuffix(line, "; 1 task waits for it: b ──▶ a\n") {
+		t.Errorf("the culprit is %q: %v", line, err)
+	}
 	for _, want := range []string{"a, round 0, holds x, works\n", "b, round 0, waits to write x ──▶ a\n"} {
 		if line, err := complaints.ReadString('\n'); line != want {
 			t.Errorf("%q, want %q: %v", line, want, err)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/guards"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
@@ -18,16 +19,17 @@ import (
 // not watch such bytes.
 //
 // Without Relaxed, a resource allows relaxed access on its home's node only, the first one waits for
-// earlier requests, and none begins while a run of step tasks has the resource for itself
-// ([resource.ErrRunHas]). Relaxed access to a resource that has been declared waits for none.
+// earlier requests, and none begins while a run of one node has the resource for itself. Relaxed access to a resource that has been declared waits for none.
+//
+// No task declares an access to such a resource: its bodies use handles and relaxed access. To look at a
+// resource of a run's tasks, see [Runtime.Snapshots].
 //
 // The nodes then have a fabric (see [node.Node]), so the program must not make another.
-// The loss of a node breaks all resources that are declared so. Run refuses such a resource
-// if [Runtime.Permit] excludes a node.
+// The loss of a node breaks all resources that are declared so.
 func (rt *Runtime) Relaxed(r *resource.Resource) {
-	rt.declareOf(r, "relaxed access", func(name string) error {
+	rt.declareOf(core(r), "relaxed access", func(name string) error {
 		if rt.runs > 0 && rt.o.Nodes.many() {
-			return fmt.Errorf("%w: relaxed access to resource %q: several nodes open it before their first run", ErrStarted, name)
+			return fmt.Errorf("%w: relaxed access to resource %q: several nodes open it before their first run", errStarted, name)
 		}
 		if rt.relaxed == nil {
 			rt.relaxed = make(map[string]bool)
@@ -39,14 +41,14 @@ func (rt *Runtime) Relaxed(r *resource.Resource) {
 
 // relaxing are the resources with relaxed access, in a run of several nodes.
 type relaxing struct {
-	resources []*resource.Resource // in the same order on every node
-	guards    *guards.Guards       // nil if there is no such resource
-	homes     map[string]int       // of all resources
-	published bool                 // all homes have their bytes where other nodes reach them
+	resources []*queue.Resource // in the same order on every node
+	guards    *guards.Guards    // nil if there is no such resource
+	homes     map[string]int    // of all resources
+	published bool              // all homes have their bytes where other nodes reach them
 }
 
 // newGuards makes the guards of all resources with relaxed access.
-func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (x *relaxing, err error) {
+func (rt *Runtime) newGuards(ctx context.Context, all []*queue.Resource) (x *relaxing, err error) {
 	x = &relaxing{resources: all, homes: rt.homes}
 	if len(all) == 0 {
 		return x, nil
@@ -89,7 +91,7 @@ func (rt *Runtime) trees(ctx context.Context) (spread.Grounds, error) {
 // relax opens all new resources with relaxed access that were declared so, before the first
 // request and before any node sends one.
 func (rt *Runtime) relax(ctx context.Context) error {
-	var all []*resource.Resource // in the same order on every node
+	var all []*queue.Resource // in the same order on every node
 	for _, name := range slices.Sorted(maps.Keys(rt.relaxed)) {
 		if !rt.settled[name] {
 			all = append(all, rt.resources[name])
@@ -137,35 +139,35 @@ func (rt *Runtime) relax(ctx context.Context) error {
 }
 
 // makeGuard makes the lock between ordered and relaxed access to a resource.
-func (rt *Runtime) makeGuard(name string) (resource.Guard, error) {
+func (rt *Runtime) makeGuard(name string) (queue.Guard, error) {
 	if rt.o.Nodes.many() {
 		x := rt.relaxing.Load()
 		if x == nil {
-			return resource.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
+			return queue.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
 		}
 		home := x.homes[name]
-		i := slices.IndexFunc(x.resources, func(r *resource.Resource) bool { return r.Name() == name })
+		i := slices.IndexFunc(x.resources, func(r *queue.Resource) bool { return r.Name() == name })
 		switch {
 		case i >= 0 && home != rt.Node() && !x.published:
-			return resource.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
+			return queue.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
 		case i >= 0:
 			return x.guards.Guard(i, home)
 		case home != rt.Node():
-			return resource.Guard{}, fmt.Errorf("%w: %q", ErrNotRelaxed, name)
+			return queue.Guard{}, fmt.Errorf("%w: %q", errNotRelaxed, name)
 		}
 	}
-	return NewGuardWith(rt.o.Guard, LockerOptions{Tree: rt.o.Tree})
+	return newGuard(rt.o.Guard, lockerOptions{tree: rt.o.Tree})
 }
 
 // identity is the task's context, and the holder in it, by which package resource applies
 // the leaf rule. Context makes it. Most step tasks never ask for it.
 type identity struct {
 	ctx    context.Context
-	holder *resource.Holder
+	holder *queue.Holder
 }
 
-// places yields the places of the task's accesses.
-func (t *Task) places(yield func(*resource.Place) bool) {
+// eachPlace yields the places of the task's accesses.
+func (t *Task) eachPlace(yield func(*queue.Place) bool) {
 	for _, a := range t.accesses {
 		if !yield(a.Place()) { // no other place of the access holds
 			return
@@ -174,12 +176,12 @@ func (t *Task) places(yield func(*resource.Place) bool) {
 }
 
 // Context ends when the run does. It stands for the task: a relaxed access with it, or
-// with one derived from it, fails if it breaks the leaf rule ([resource.ErrLeafRule]).
+// with one derived from it, fails if it breaks the leaf rule.
 // With any other context such an access may wait for ever. A goroutine that the body
 // starts uses the context of Run for its own relaxed accesses.
 func (t *Task) Context() context.Context {
 	if t.identity.Load() == nil {
-		h := resource.NewHolder(fmt.Sprintf("task %q", t.name), t.places)
+		h := queue.NewHolder(fmt.Sprintf("task %q", t.name), t.eachPlace)
 		t.identity.CompareAndSwap(nil, &identity{h.Context(t.run.ctx), h})
 	}
 	return t.identity.Load().ctx

@@ -1,46 +1,50 @@
-package orwl_test
+package orwl
 
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"testing"
 
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/locks/lockers"
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/resource"
 )
 
-// TestSnapshots takes snapshots of a resource while two tasks write it, through each
+// TestGuards takes snapshots of a resource while two pairs write it, through each
 // lock that can be the guard. The two words of the resource are the same between two
 // writes.
-func TestSnapshots(t *testing.T) {
+func TestGuards(t *testing.T) {
 	for _, spec := range locks.All() {
 		if spec.Kind != locks.ReaderWriter {
 			continue
 		}
 		t.Run(spec.Name, func(t *testing.T) { snapshots(t, spec.Name) })
 	}
-	if _, err := orwl.New(orwl.Options{Guard: "MCS"}); err == nil {
+	if _, err := New(Options{Guard: "MCS"}); err == nil {
 		t.Error("a lock without readers was accepted as a guard")
 	}
 }
 
 func snapshots(t *testing.T, guard string) {
 	const rounds = 500
-	rt, err := orwl.New(orwl.Options{Guard: guard, TL: 3})
+	rt, err := New(Options{Guard: guard, TL: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := rt.Resource("twice", 16)
+	rt.Relaxed(r)
 	for _, name := range []string{"a", "b"} {
-		task := rt.Task(name)
-		a := task.Write(r)
-		task.Do(func(task *orwl.Task) error {
-			for range task.Rounds(rounds) {
-				twice := orwl.Write[uint64](a)
-				twice[0]++
-				twice[1]++
-			}
-			return nil
+		rt.Task(name).Do(func(task *Task) error {
+			return byPair(task.Context(), r, rounds, func(b []byte) error {
+				for _, word := range [][]byte{b[:8], b[8:]} {
+					binary.NativeEndian.PutUint64(word, binary.NativeEndian.Uint64(word)+1)
+				}
+				return nil
+			})
 		})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -70,4 +74,57 @@ func snapshots(t *testing.T, guard string) {
 		t.Error(err)
 	}
 	cancel()
+}
+
+// byPair writes a resource so many times by a pair, or until an error if rounds is negative.
+func byPair(ctx context.Context, r *resource.Resource, rounds int, write func(b []byte) error) error {
+	var p handle.Pair
+	if err := p.Request(r, queue.Write); err != nil {
+		return err
+	}
+	defer p.Cancel()
+	for round := 0; rounds < 0 || round < rounds; round++ {
+		if err := p.Acquire(ctx); err != nil {
+			return err
+		}
+		b, err := handle.Write[byte](&p.Handle)
+		if err == nil {
+			err = write(b)
+		}
+		if rounds < 0 || round < rounds-1 {
+			err = errors.Join(err, p.Next())
+		} else {
+			err = errors.Join(err, p.Release())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A guard has a rank more than the tree has, for the queue of the resource.
+func TestGuardTree(t *testing.T) {
+	g, err := newGuard("RMA-RW", lockerOptions{tree: topology.Flat(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(g.Relaxed.(*lockers.RWLocker).Counts()); got != 3 {
+		t.Errorf("%d ranks for relaxed access, want 3", got)
+	}
+	ctx := context.Background()
+	if err := g.Ordered.Acquire(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if g.Relaxed.TryRLock() {
+		t.Error("relaxed access beside an ordered writer")
+	}
+	g.Ordered.Release()
+	if !g.Relaxed.TryLock() {
+		t.Error("no relaxed access to a free guard")
+	}
+	g.Relaxed.Unlock()
+	if _, err := NewGuard("MCS")(); err == nil {
+		t.Error("a lock without readers becomes a guard")
+	}
 }

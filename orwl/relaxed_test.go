@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/resource"
@@ -55,7 +56,7 @@ func TestRelaxedFromEveryNode(t *testing.T) {
 func everyNode(t *testing.T, node int, n *Nodes, o Options, rounds int) {
 	o.Nodes = n
 	rt := mustNew(t, o)
-	all := []*resource.Resource{rt.Resource("a", 16), rt.Resource("b", 1<<17)}
+	all := []*resource.Resource{rt.Resource("a", 16), rt.Resource("b", 1<<17+3)}
 	for _, r := range all {
 		rt.Relaxed(r)
 	}
@@ -76,27 +77,11 @@ func everyNode(t *testing.T, node int, n *Nodes, o Options, rounds int) {
 	begun, once := make(chan struct{}), new(sync.Once)
 	for on := range rt.Nodes() {
 		for i, r := range all {
-			task := rt.Task(fmt.Sprintf("task %d on %d", i, on)).On(on)
-			a := task.Write(r)
-			round := func(int) error {
-				once.Do(func() { close(begun) })
-				b, err := a.Place().Writable()
-				if err == nil {
-					err = errors.Join(same(b), add(b))
-				}
-				return err
-			}
-			if i == 1 {
-				task.Each(rounds, round)
-				continue
-			}
-			task.Do(func(task *Task) error {
-				for range task.Rounds(rounds) {
-					if err := round(0); err != nil {
-						return err
-					}
-				}
-				return nil
+			rt.Task(fmt.Sprintf("task %d on %d", i, on)).On(on).Do(func(task *Task) error {
+				return byPair(task.Context(), r, rounds, func(b []byte) error {
+					once.Do(func() { close(begun) })
+					return errors.Join(same(b), add(b))
+				})
 			})
 		}
 	}
@@ -106,11 +91,11 @@ func everyNode(t *testing.T, node int, n *Nodes, o Options, rounds int) {
 		beside.Go(func() {
 			<-begun
 			for range rounds {
-				if err := r.WriteRelaxed(ctx, add); err != nil {
+				if err := core(r).WriteRelaxed(ctx, add); err != nil {
 					t.Errorf("node %d: a write of %s: %v", node, r.Name(), err)
 					return
 				}
-				if err := r.ReadRelaxed(ctx, same); err != nil {
+				if err := core(r).ReadRelaxed(ctx, same); err != nil {
 					t.Errorf("node %d: a read of %s: %v", node, r.Name(), err)
 					return
 				}
@@ -146,12 +131,8 @@ func heldOpen(t *testing.T, in world, program func(node int, n *Nodes, rt *Runti
 		rt.Relaxed(r)
 		rt.Home(r, 1)
 		for on := range 3 {
-			task := rt.Task(name(on)).On(on)
-			task.Write(r)
-			task.Do(func(task *Task) error {
-				for range task.Rounds(2) {
-				}
-				return nil
+			rt.Task(name(on)).On(on).Do(func(task *Task) error {
+				return byPair(task.Context(), r, 2, func([]byte) error { return nil })
 			})
 		}
 		if err := rt.Run(context.Background()); err != nil {
@@ -174,7 +155,7 @@ func TestRelaxedReadCost(t *testing.T) {
 				}
 			}
 			read := func() {
-				if err := r.ReadRelaxed(ctx, func([]byte) error { return nil }); err != nil {
+				if err := core(r).ReadRelaxed(ctx, func([]byte) error { return nil }); err != nil {
 					t.Errorf("%s, node %d: %v", world, node, err)
 				}
 			}
@@ -239,7 +220,7 @@ func TestRelaxedRefused(t *testing.T) {
 			t.Error(err)
 		}
 		_, _, err := other.Snapshot(ctx, nil)
-		if i == 0 && err != nil || i == 1 && !errors.Is(err, ErrNotRelaxed) {
+		if i == 0 && err != nil || i == 1 && !errors.Is(err, errNotRelaxed) {
 			t.Errorf("node %d, not declared: %v", i, err)
 		}
 		if _, _, err := declared.Snapshot(ctx, nil); err != nil {
@@ -250,22 +231,6 @@ func TestRelaxedRefused(t *testing.T) {
 		}
 		if x := rt.relaxing.Load(); len(x.resources) != 1 || x.guards == nil {
 			t.Errorf("%d guards, want one", len(x.resources))
-		}
-	})
-}
-
-// A resource that a node must not access has no relaxed access from every node.
-func TestRelaxedNotPermitted(t *testing.T) {
-	nodes := crewIn(t, 2, byFrames)
-	defer disband(t, nodes)
-	each(nodes, func(_ int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n})
-		r := rt.Resource("r", 8)
-		rt.Relaxed(r)
-		rt.Permit(r, nil, []int{0})
-		// The node that is refused later gets the other one's error as a text.
-		if err := rt.Run(context.Background()); err == nil || !strings.Contains(err.Error(), ErrPermit.Error()) {
-			t.Errorf("got %v", err)
 		}
 	})
 }
@@ -291,20 +256,36 @@ func TestRelaxedAlone(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)
 	rt.Relaxed(r)
-	task := rt.Task("task")
-	a := task.Write(r)
-	task.Do(func(task *Task) error {
-		if err := r.WriteRelaxed(task.Context(), func(b []byte) error { b[0] = 7; return nil }); err != nil {
+	rt.Task("task").Do(func(task *Task) error {
+		var waits queue.Place
+		if err := waits.Request(core(r), queue.Write); err != nil {
 			return err
 		}
-		for range task.Rounds(1) {
-			if b := Write[byte](a); b[0] != 7 {
-				t.Errorf("byte %d, want 7", b[0])
-			}
-		}
-		return nil
+		return errors.Join(
+			core(r).WriteRelaxed(task.Context(), func(b []byte) error { b[0] = 7; return nil }),
+			waits.Cancel(),
+			queue.Section(task.Context(), core(r), queue.Write, func(p *queue.Place) error {
+				b, err := p.Bytes()
+				if err == nil && b[0] != 7 {
+					t.Errorf("byte %d, want 7", b[0])
+				}
+				return err
+			}))
 	})
 	if err := rt.Run(context.Background()); err != nil {
 		t.Error(err)
+	}
+}
+
+// No task declares an access to a resource with relaxed access from every node.
+func TestRelaxedHasNoOrder(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 8)
+	rt.Relaxed(r)
+	task := rt.Task("task")
+	task.Read(r)
+	task.Do(nothing)
+	if err := rt.Run(t.Context()); !errors.Is(err, errRelaxed) || !strings.Contains(err.Error(), `task "task", to read "r"`) {
+		t.Errorf("%v, want errRelaxed", err)
 	}
 }

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/internal/looks"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
@@ -23,27 +26,29 @@ type Runtime struct {
 	o Options
 
 	stalls atomic.Uint64
-	still  atomic.Bool // nothing has moved since the last stall
+	still  atomic.Bool  // nothing has moved since the last stall
+	starts atomic.Int64 // since when it waits for other nodes to begin the run, in nanoseconds; 0: it does not
 
-	mu        sync.Mutex // guards the fields below
-	runs      int        // that have begun
-	running   bool
-	failed    error // why the last run has failed
-	errs      []error
-	tasks     []*Task         // of the run that goes on, or has ended; then of the next one
-	names     map[string]bool // of tasks
-	resources map[string]*resource.Resource
-	run       *run
-	pages     *resource.FaultPages       // nil: no fault pages
-	said      map[string]int             // the homes that were known before the tasks had nodes
-	settled   map[string]bool            // resources that a run has used
-	requested map[*resource.Resource]int // first requests so far, in a run of several nodes
-	homes     map[string]int             // the nodes that keep the resources
-	permits   map[string]permit
-	relaxed   map[string]bool // resources that Relaxed has declared
-	program   []byte          // a digest of it, in a run of several nodes
-	seats     seats
+	mu         sync.Mutex // guards the fields below
+	runs       int        // how many runs have begun
+	running    bool
+	failed     error // why the last run has failed
+	errs       []error
+	tasks      []*Task         // of the run that goes on, or has ended; then of the next one
+	names      map[string]bool // of tasks
+	resources  map[string]*queue.Resource
+	run        *run
+	unwatch    func()            // ends the live page
+	pages      *queue.FaultPages // nil: no fault pages
+	said       map[string]int    // the homes that were known before the tasks had nodes
+	settled    map[string]bool   // resources that a run has used
+	homes      map[string]int    // the nodes that keep the resources
+	relaxed    map[string]bool   // resources that Relaxed has declared
+	snapshots  map[string]bool   // resources that Snapshots has declared
+	seats      seats
+	reductions []*reduction // of the next run
 
+	bodies   sync.Map                 // of goroutines that run bodies now: *Task or **step
 	seen     looks.Sightings[*Access] // of accesses, while it runs
 	relaxing atomic.Pointer[relaxing] // of a run of several nodes, once it has been started
 }
@@ -57,7 +62,8 @@ type run struct {
 	tasks  []*Task
 	seats  seats // of its step tasks
 
-	planned *planned // nil: its tasks stand in queues
+	planned *planned
+	cuts    *cuts // nil: the run does not survive the loss of a node
 }
 
 // fail ends the run because a task has ended with an error.
@@ -102,27 +108,28 @@ func New(o Options) (*Runtime, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource), homes: make(map[string]int), permits: make(map[string]permit), settled: make(map[string]bool), requested: make(map[*resource.Resource]int)}
-	if err := o.Nodes.take(); err != nil {
+	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*queue.Resource), homes: make(map[string]int), snapshots: make(map[string]bool), settled: make(map[string]bool)}
+	if err := o.Nodes.take(rt); err != nil {
 		return nil, err
 	}
 	if o.FaultPages {
-		rt.pages = new(resource.FaultPages)
+		rt.pages = new(queue.FaultPages)
 	}
+	rt.unwatch = rt.watched()
 	return rt, nil
 }
 
 // Log is the runtime's logger.
 func (rt *Runtime) Log() *slog.Logger { return rt.o.Log }
 
-// declare changes the program, unless it runs. what names the change in the error. Run reports the
-// error, and declare returns it.
-func (rt *Runtime) declare(what string, change func() error) error {
+// declare changes the program, unless it runs. what and name say in the error what is changed. Run reports the error, and
+// declare returns it.
+func (rt *Runtime) declare(what, name string, change func() error) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	var err error
 	if rt.running {
-		err = fmt.Errorf("%w: %s", ErrStarted, what)
+		err = fmt.Errorf("%w: %s %q", errStarted, what, name)
 	} else {
 		rt.turn()
 		err = change()
@@ -133,60 +140,67 @@ func (rt *Runtime) declare(what string, change func() error) error {
 	return err
 }
 
-// Resource declares a resource of size bytes, a multiple of 8, all zero. Resource names
+// Resource declares a resource of size bytes, all zero. Resource names
 // are unique.
 //
 // Run reports a wrong declaration. The resource is broken then: its first Acquire
 // returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
-	r, wrong := resource.NewWith(name, size, resource.Options{
-		FaultPages: rt.pages, Confirm: rt.o.Confirm,
-		Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL},
+	return rt.resource(name, size, nil, nil)
+}
+
+// resource is Resource with elements of a type, if that is not nil. wrong is what is wrong with the declaration.
+func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong error) *resource.Resource {
+	r, bad := queue.NewWith(name, size, queue.Options{
+		FaultPages: rt.pages, Elements: elements,
+		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL},
 	})
-	if wrong != nil {
-		r, _ = resource.New(name, 0)
+	if bad != nil {
+		r, _ = queue.New(name, 0)
+		wrong = bad
 	}
-	what := fmt.Sprintf("resource %q", name)
-	err := rt.declare(what, func() error {
+	err := rt.declare("resource", name, func() error {
 		if name == "" || rt.resources[name] != nil {
-			return fmt.Errorf("%w: %s", ErrName, what)
+			return fmt.Errorf("%w: resource %q", errName, name)
 		}
 		rt.resources[name] = r
 		return wrong
 	})
 	if err != nil {
 		r.Break(err)
-		return r
+		return (*resource.Resource)(r)
 	}
-	rt.tell(Event{Kind: Made, Resource: r, Guard: rt.o.Guard})
-	return r
+	rt.tell(Event{Kind: Made, Resource: (*resource.Resource)(r), Guard: rt.o.Guard})
+	return (*resource.Resource)(r)
 }
 
-// mine returns an error unless this runtime has declared r. Nodes, liveness and homes
-// know a resource by its name only, so another one of that name would pass for it. The
-// caller holds mu. use says in the error what r is needed for.
-func (rt *Runtime) mine(r *resource.Resource, use string) error {
-	switch {
-	case r == nil:
-		return fmt.Errorf("%w: %s", ErrResource, use)
-	case rt.resources[r.Name()] != r:
-		return fmt.Errorf("%w: %q, %s", ErrForeign, r.Name(), use)
+// core is a resource as this module sees it.
+func core(r *resource.Resource) *queue.Resource { return (*queue.Resource)(r) }
+
+// mine reports whether this runtime has declared r. Nodes, liveness and homes know a resource by its name only, so another
+// one of that name would pass for it. The caller holds mu.
+func (rt *Runtime) mine(r *queue.Resource) bool { return r != nil && rt.resources[r.Name()] == r }
+
+// notMine is the error of a resource that this runtime has not declared. use says what it is needed for.
+func notMine(r *queue.Resource, use string) error {
+	if r == nil {
+		return fmt.Errorf("%w: %s", errResource, use)
 	}
-	return nil
+	return fmt.Errorf("%w: %q, %s", errForeign, r.Name(), use)
 }
 
 // declareOf declares a property of r, for example a home or a policy.
-func (rt *Runtime) declareOf(r *resource.Resource, what string, change func(name string) error) {
+func (rt *Runtime) declareOf(r *queue.Resource, what string, change func(name string) error) {
 	name := ""
 	if r != nil {
 		name = r.Name()
 	}
-	rt.declare(fmt.Sprintf("%s of resource %q", what, name), func() error {
-		if err := rt.mine(r, what); err != nil {
-			return err
+	rt.declare(what+" of resource", name, func() error {
+		if !rt.mine(r) {
+			return notMine(r, what)
 		}
 		if rt.settled[name] {
-			return fmt.Errorf("%w: %s of resource %q, which a run has used", ErrStarted, what, name)
+			return fmt.Errorf("%w: %s of resource %q, which a run has used", errStarted, what, name)
 		}
 		return change(name)
 	})
@@ -196,17 +210,16 @@ func (rt *Runtime) declareOf(r *resource.Resource, what string, change func(name
 func (rt *Runtime) Lookup(name string) *resource.Resource {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
-	return rt.resources[name]
+	return (*resource.Resource)(rt.resources[name])
 }
 
 // Task declares a task of the next run. Its name is unique there.
 func (rt *Runtime) Task(name string) *Task {
 	t := &Task{rt: rt, name: name}
-	what := fmt.Sprintf("task %q", name)
-	rt.declare(what, func() error {
+	rt.declare("task", name, func() error {
 		t.of = rt.runs
 		if name == "" || rt.names[name] {
-			return fmt.Errorf("%w: %s", ErrName, what)
+			return fmt.Errorf("%w: task %q", errName, name)
 		}
 		rt.names[name] = true
 		rt.tasks = append(rt.tasks, t)
@@ -215,8 +228,9 @@ func (rt *Runtime) Task(name string) *Task {
 	return t
 }
 
-// Close frees the fault pages of all resources. Do not use the resources afterwards.
+// Close frees the fault pages of all resources, and ends the live page. Do not use the resources afterwards.
 func (rt *Runtime) Close() error {
+	rt.unwatch()
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	var errs error
@@ -247,12 +261,17 @@ func systemOf(tasks []*Task) liveness.System {
 // compute what running them one after another, round by round, would compute.
 //
 // The error contains each write of this node that may be lost, unless a Flush has
-// returned it, as a [*resource.LostWriteError]. It does so even if the task that wrote
+// returned it, as an error that matches [resource.ErrLost]. It does so even if the task that wrote
 // has ended well.
 //
 // If the body of a task fails, or ctx ends, all other tasks wake and end at their next
 // round or Acquire, and Run returns the first error. A grant that comes only from a
 // failed task begins no round.
+//
+// A run has the resources of its tasks for itself, from its start to its end: what their queues would do is
+// known, and comparing round numbers takes their place. A handle from outside waits for the end of the run, and
+// [Runtime.Snapshot] looks in meanwhile. Inside of a body it is an error instead of a wait for ever, if the body waits
+// with the task's context.
 //
 // # Stages
 //
@@ -273,6 +292,7 @@ func systemOf(tasks []*Task) liveness.System {
 // nodes have ended. Between two runs a node may look at resources by [Values], and change them by
 // [Fill]. A run that has failed is the last one: each further Run returns its error.
 func (rt *Runtime) Run(ctx context.Context) error {
+	rt.reduce()
 	if err := rt.begin(); err != nil {
 		return err
 	}
@@ -289,7 +309,7 @@ func (rt *Runtime) begin() error {
 	defer rt.mu.Unlock()
 	switch {
 	case rt.running:
-		return ErrStarted
+		return errStarted
 	case rt.failed != nil:
 		return rt.failed
 	}
@@ -321,36 +341,29 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	n := rt.o.Nodes
 	if n.many() {
 		n.begin(r.lost, rt.o.AtLoss)
+		rt.starts.Store(time.Now().UnixNano())
 	}
-	if err := rt.start(r); err != nil {
+	defer func() { r.cuts.stop() }() // also of a run that does not start
+	err := rt.start(r)
+	rt.starts.Store(0)
+	if err != nil {
 		n.fail(err)
 		return err
 	}
 	stop := rt.watch()
-	rt.live(r)
+	rt.runPlan(r)
 	stop()
-	err := rt.tooLate()
+	err = rt.tooLate()
 	if why := r.why(); err == nil {
 		err = why
 	} else if why != nil {
 		err = errors.Join(why, err)
 	}
 	if n.many() {
-		return rt.leave(ctx, err)
+		err = rt.leave(ctx, err)
 	}
+	r.planned.give() // no node uses a copy any more
 	return err
-}
-
-// live runs the tasks of a run on this node to their end.
-func (rt *Runtime) live(r *run) {
-	var all sync.WaitGroup
-	for _, t := range r.tasks {
-		if t.here() && t.step == nil {
-			all.Go(t.live)
-		}
-	}
-	all.Go(func() { rt.steps(r) })
-	all.Wait()
 }
 
 // tooLate returns the errors of declarations that came while the tasks ran.

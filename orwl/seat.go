@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
-	"github.com/orwl/go-orwl/orwl/internal/workers"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // seats say how many workers this node has, and on which CPUs they run.
@@ -57,7 +56,7 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 		return s, nil
 	}
 	if rt.Nodes() > 1 {
-		rank(steps, crossing(tasks))
+		markNear(steps, crossing(tasks))
 	}
 	s.workers = min(processors(), len(steps))
 	if rt.Nodes() == 1 && !rt.o.PinWorkers {
@@ -82,9 +81,9 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 }
 
 // crossing is the resources that tasks of several nodes share.
-func crossing(tasks []*Task) map[*resource.Resource]bool {
-	on := make(map[*resource.Resource]int)
-	several := make(map[*resource.Resource]bool)
+func crossing(tasks []*Task) map[*queue.Resource]bool {
+	on := make(map[*queue.Resource]int)
+	several := make(map[*queue.Resource]bool)
 	for _, t := range tasks {
 		for _, a := range t.accesses {
 			if n, known := on[a.resource]; known && n != t.on {
@@ -96,19 +95,21 @@ func crossing(tasks []*Task) map[*resource.Resource]bool {
 	return several
 }
 
-// rank ranks steps by how near their tasks are to another node. Those that share a resource of
-// near are nearest, and the next ones share a resource with these. What another node waits for
-// then does not wait for steps that only this node needs.
-func rank(steps []*Task, near map[*resource.Resource]bool) {
-	for r := workers.Ranks - 1; r > workers.Plain; r-- {
-		var ranked []*Task
+// reach is how far from another node a step is urgent.
+const reach = 2
+
+// markNear marks the steps that share a resource of near with tasks of another node, and the steps that share a resource
+// with these. So a step that another node waits for does not wait for steps that only this node needs.
+func markNear(steps []*Task, near map[*queue.Resource]bool) {
+	for range reach {
+		var marked []*Task
 		for _, t := range steps {
-			if t.step.rank == workers.Plain && slices.ContainsFunc(t.accesses, func(a *Access) bool { return near[a.resource] }) {
-				t.step.rank = r
-				ranked = append(ranked, t)
+			if !t.step.near && slices.ContainsFunc(t.accesses, func(a *Access) bool { return near[a.resource] }) {
+				t.step.near = true
+				marked = append(marked, t)
 			}
 		}
-		for _, t := range ranked {
+		for _, t := range marked {
 			for _, a := range t.accesses {
 				near[a.resource] = true
 			}
@@ -121,17 +122,6 @@ func take(steps []*Task, seats []int) {
 	for i, t := range steps {
 		t.step.seat = int16(seats[i])
 	}
-}
-
-// pin binds the worker to its CPU if the pool has CPUs. The worker calls unpin at its end.
-func (w *worker) pin() (unpin func(), err error) {
-	if w.pool.cpus == nil {
-		return func() {}, nil
-	}
-	if unpin, err = host.Pin(w.pool.cpus, topology.Rank(w.Number())); err != nil {
-		return nil, pinError(w.Number(), err)
-	}
-	return unpin, nil
 }
 
 func pinError(worker int, err error) error {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
-	"github.com/orwl/go-orwl/orwl/internal/workers"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -29,11 +28,11 @@ func stepGrid(rt *Runtime) {
 func cutOfSeats(rt *Runtime) (cut int) {
 	writer := make(map[*resource.Resource]*Task)
 	for _, task := range rt.tasks {
-		writer[task.accesses[0].resource] = task
+		writer[(*resource.Resource)(task.accesses[0].resource)] = task
 	}
 	for _, task := range rt.tasks {
 		for _, a := range task.accesses[1:] {
-			if other := writer[a.resource]; task.here() && other.here() && task.step.seat != other.step.seat {
+			if other := writer[(*resource.Resource)(a.resource)]; task.here() && other.here() && task.step.seat != other.step.seat {
 				cut++
 			}
 		}
@@ -67,7 +66,7 @@ func TestNeighboursShareAWorker(t *testing.T) {
 	}
 }
 
-// In a column of rows on two nodes, the rows at the border are the most urgent ones, and then
+// In a column of rows on two nodes, the rows at the border are urgent, and
 // their neighbours.
 func TestStepsNearAnotherNodeAreUrgent(t *testing.T) {
 	const rows = 8
@@ -86,9 +85,9 @@ func TestStepsNearAnotherNodeAreUrgent(t *testing.T) {
 	if err := errors.Join(rt.spread(), rt.seat()); err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []workers.Rank{0, 0, 1, 2, 0, 0, 0, 0} { // those of the other node have no rank
-		if got := rt.tasks[i].step.rank; got != want {
-			t.Errorf("row %d has rank %d, want %d", i, got, want)
+	for i, want := range []bool{2: true, 3: true, rows - 1: false} { // this node does not look at the other node's rows
+		if got := rt.tasks[i].step.near; got != want {
+			t.Errorf("row %d is urgent: %t, want %t", i, got, want)
 		}
 	}
 }

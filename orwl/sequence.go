@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Step is one step of a [Task.Sequence]: [Acquire] or [Release] makes it.
@@ -36,27 +36,27 @@ func Release(accesses ...*Access) Step { return Step{liveness.Release, accesses}
 //
 // A Sequence acquires each access once, and then releases it once. Run refuses any other
 // with a [*liveness.SystemError]. An access of another task, an empty Sequence and a second
-// one are refused with [ErrSequence].
+// one are refused.
 //
 // The body of [Task.Do] keeps to the order. An [Access.Acquire], Next or Release out of order
-// changes nothing and returns a [*SequenceError]. One goroutine at a time uses the accesses
+// changes nothing and returns an error. One goroutine at a time uses the accesses
 // of the task. A body that cancels or abandons an access ends after that: the access has
 // lost its turn, and the proof does not hold for a new request.
 //
 // [Task.Rounds] and [Task.Each] hold all accesses at once. They refuse a Sequence that
 // acquires after it has released.
 func (t *Task) Sequence(steps ...Step) {
-	t.declare(fmt.Sprintf("the sequence of task %q", t.name), func() error {
+	t.declare("the sequence", func() error {
 		switch {
 		case t.sequence != nil:
-			return fmt.Errorf("%w: task %q has one already: declare one", ErrSequence, t.name)
+			return fmt.Errorf("%w: task %q has one already: declare one", errSequence, t.name)
 		case len(steps) == 0:
-			return fmt.Errorf("%w: task %q has no step: name its accesses in Acquire and Release", ErrSequence, t.name)
+			return fmt.Errorf("%w: task %q has no step: name its accesses in Acquire and Release", errSequence, t.name)
 		}
 		for i, step := range steps {
 			for _, a := range step.accesses {
 				if !slices.Contains(t.accesses, a) {
-					return fmt.Errorf("%w: step %d of task %q names an access that is not the task's: use what its Read and Write have returned", ErrSequence, i+1, t.name)
+					return fmt.Errorf("%w: step %d of task %q names an access that is not the task's: use what its Read and Write have returned", errSequence, i+1, t.name)
 				}
 			}
 		}
@@ -65,27 +65,27 @@ func (t *Task) Sequence(steps ...Step) {
 	})
 }
 
-// ErrSequence is a sequence that is declared wrongly, or that a body does not keep to.
-var ErrSequence = errors.New("orwl: wrong sequence")
+// errSequence is a sequence that is declared wrongly, or that a body does not keep to.
+var errSequence = errors.New("orwl: wrong sequence")
 
-// SequenceError is an acquire or a release that breaks the declared Sequence of its task.
-// It matches [ErrSequence].
-type SequenceError struct {
+// sequenceError is an acquire or a release that breaks the declared Sequence of its task.
+// It matches errSequence.
+type sequenceError struct {
 	Task     string
 	Op       liveness.Op
 	Resource string
-	Mode     resource.Mode
+	Mode     queue.Mode
 	Step     int    // the step that the task is in, counted from 0
-	Want     string // what the task does in this step
+	Want     string // the operations of this step
 }
 
-func (e *SequenceError) Error() string {
+func (e *sequenceError) Error() string {
 	return fmt.Sprintf("%v: task %q cannot %v %q (%v) in step %d of its round: %s first, or declare another Sequence",
-		ErrSequence, e.Task, e.Op, e.Resource, e.Mode, e.Step+1, e.Want)
+		errSequence, e.Task, e.Op, e.Resource, e.Mode, e.Step+1, e.Want)
 }
 
-// Unwrap makes errors.Is match ErrSequence.
-func (e *SequenceError) Unwrap() error { return ErrSequence }
+// Unwrap makes errors.Is match errSequence.
+func (e *sequenceError) Unwrap() error { return errSequence }
 
 // sequence is the declared order of a task's round, and the position of the task in it. A
 // nil sequence allows any order.
@@ -95,7 +95,7 @@ type sequence struct {
 	left  int // the accesses that the step has not done
 }
 
-// allows returns a *SequenceError unless the present step does op with a. The caller then
+// allows returns a *sequenceError unless the present step does op with a. The caller then
 // does it, and calls did. A step does not do the same twice: the pair of the access
 // refuses that.
 func (s *sequence) allows(op liveness.Op, a *Access) error {
@@ -106,7 +106,7 @@ func (s *sequence) allows(op liveness.Op, a *Access) error {
 	if step.op == op && slices.Contains(step.accesses, a) {
 		return nil
 	}
-	return &SequenceError{Task: a.task.name, Op: op, Resource: a.resource.Name(), Mode: a.mode, Step: s.at, Want: step.String()}
+	return &sequenceError{Task: a.task.name, Op: op, Resource: a.resource.Name(), Mode: a.mode, Step: s.at, Want: step.String()}
 }
 
 // did counts an access of the present step. After the last one it goes to the next step.
@@ -155,5 +155,5 @@ func (t *Task) holdsAll(by string) error {
 	if t.sequence == nil || t.described().HoldsAll() {
 		return nil
 	}
-	return fmt.Errorf("%w: %s of task %q acquires all accesses at once, and its Sequence does not: acquire and release them one by one in the body of Do", ErrSequence, by, t.name)
+	return fmt.Errorf("%w: %s of task %q acquires all accesses at once, and its Sequence does not: acquire and release them one by one in the body of Do", errSequence, by, t.name)
 }

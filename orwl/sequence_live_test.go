@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // sequencePlan is a random program of tasks with sequences. A seed makes it.
@@ -27,7 +27,7 @@ func drawSequencePlan(seed uint64) sequencePlan {
 	for t := range 2 + rng.IntN(3) {
 		task := liveness.Task{Name: fmt.Sprintf("t%d", t)}
 		for i, r := range rng.Perm(resources)[:1+rng.IntN(resources)] {
-			a := liveness.Access{Resource: fmt.Sprintf("r%d", r), Mode: resource.Mode(rng.IntN(2)), Priority: i}
+			a := liveness.Access{Resource: fmt.Sprintf("r%d", r), Mode: queue.Mode(rng.IntN(2)), Priority: i}
 			if seed%2 == 0 {
 				a.Priority = rng.IntN(4)
 			}
@@ -60,7 +60,7 @@ func (p sequencePlan) version(of liveness.First, round int) uint64 {
 		if f == of {
 			ahead = 0
 		}
-		if access(f).Mode == resource.Write && access(f).Resource == access(of).Resource {
+		if access(f).Mode == queue.Write && access(f).Resource == access(of).Resource {
 			version += round + ahead
 		}
 	}
@@ -77,7 +77,7 @@ func (p sequencePlan) declare(t *testing.T, o Options, rounds int) *Runtime {
 		task := rt.Task(planned.Name)
 		for _, a := range planned.Accesses {
 			declare := task.Read
-			if a.Mode == resource.Write {
+			if a.Mode == queue.Write {
 				declare = task.Write
 			}
 			declare(rt.Lookup(a.Resource)).Priority(a.Priority)
@@ -119,10 +119,10 @@ func (p sequencePlan) do(task *Task, round int, op liveness.Op, f liveness.First
 	if err := a.Acquire(task.Context()); err != nil {
 		return err
 	}
-	if got, want := a.Version(), p.version(f, round); got != want {
+	if got, want := a.Place().Version(), p.version(f, round); got != want {
 		return fmt.Errorf("access %d sees version %d in round %d, want %d", f.Access+1, got, round, want)
 	}
-	if a.Mode() == resource.Write {
+	if a.Mode() == queue.Write {
 		Write[uint64](a)[0]++
 	}
 	return nil

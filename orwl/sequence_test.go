@@ -8,9 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // twoOfTask declares a task that writes a and reads b.
@@ -58,7 +57,7 @@ func TestWrongSequence(t *testing.T) {
 			}
 			err := rt.Run(t.Context())
 			var bad *liveness.SystemError
-			if !errors.As(err, &bad) && !errors.Is(err, ErrSequence) || !strings.Contains(err.Error(), c.want) {
+			if !errors.As(err, &bad) && !errors.Is(err, errSequence) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %s", err, c.want)
 			}
 		})
@@ -75,11 +74,11 @@ func TestBodyBreaksSequence(t *testing.T) {
 		refused := func(try func() error, op liveness.Op, x *Access, step int, want string) {
 			t.Helper()
 			err := try()
-			var bad *SequenceError
-			if !errors.As(err, &bad) || !errors.Is(err, ErrSequence) {
-				t.Fatalf("%v, want a *SequenceError", err)
+			var bad *sequenceError
+			if !errors.As(err, &bad) || !errors.Is(err, errSequence) {
+				t.Fatalf("%v, want a *sequenceError", err)
 			}
-			if *bad != (SequenceError{"t", op, x.Resource().Name(), x.Mode(), step, want}) {
+			if *bad != (sequenceError{"t", op, x.Resource().Name(), x.Mode(), step, want}) {
 				t.Errorf("%#v", bad)
 			}
 		}
@@ -113,7 +112,7 @@ func TestBodyBreaksSequence(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkIdle(t, rt)
-	err := error(&SequenceError{"t", liveness.Acquire, "b", resource.Read, 0, `acquire "a" (write)`})
+	err := error(&sequenceError{"t", liveness.Acquire, "b", queue.Read, 0, `acquire "a" (write)`})
 	if want := `orwl: wrong sequence: task "t" cannot acquire "b" (read) in step 1 of its round: acquire "a" (write) first, or declare another Sequence`; err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -133,16 +132,16 @@ func TestSequenceStepInAnyOrder(t *testing.T) {
 			if err := x.Acquire(ctx); err != nil {
 				return err
 			}
-			if err := x.Acquire(ctx); !errors.Is(err, resource.ErrHeld) {
+			if err := x.Acquire(ctx); !errors.Is(err, queue.ErrHeld) {
 				t.Errorf("acquires twice: %v", err)
 			}
-			if err := x.Next(); !errors.Is(err, ErrSequence) {
+			if err := x.Next(); !errors.Is(err, errSequence) {
 				t.Errorf("releases in the first step: %v", err)
 			}
 			if err := errors.Join(y.Acquire(ctx), y.Next()); err != nil {
 				return err
 			}
-			if err := y.Next(); err == nil || errors.Is(err, ErrSequence) {
+			if err := y.Next(); err == nil || errors.Is(err, errSequence) {
 				t.Errorf("releases twice: %v", err)
 			}
 			if err := x.Next(); err != nil {
@@ -193,14 +192,14 @@ func TestSequenceAfterLostTurn(t *testing.T) {
 	task.Sequence(Acquire(a), Release(a), Acquire(b), Release(b))
 	task.Do(func(task *Task) error {
 		failed := errors.New("planned")
-		if err := handle.Section(task.Context(), a, func() error { return failed }); !errors.Is(err, failed) {
-			t.Errorf("%v, want %v", err, failed)
-		}
-		if err := a.Request(a.Resource(), a.Mode()); err != nil {
+		if err := errors.Join(a.Acquire(task.Context()), a.Abandon(failed)); err != nil {
 			t.Error(err)
 		}
+		if err := a.Request(a.Resource(), a.Mode()); !errors.Is(err, errOver) {
+			t.Errorf("%v, want an access that has ended", err)
+		}
 		for _, x := range []*Access{a, b} {
-			if err := x.Acquire(task.Context()); !errors.Is(err, ErrSequence) {
+			if err := x.Acquire(task.Context()); !errors.Is(err, errSequence) {
 				t.Errorf("%v, want a wrong sequence", err)
 			}
 		}
@@ -238,7 +237,7 @@ func TestRoundsAndEachOfSequence(t *testing.T) {
 		run(task, &count)
 		task.Sequence(apart(a, b)...)
 		want := fmt.Sprintf(`wrong sequence: %s of task "t" acquires all accesses at once`, name)
-		if err := rt.Run(t.Context()); !errors.Is(err, ErrSequence) || !strings.Contains(err.Error(), want) || count != 0 {
+		if err := rt.Run(t.Context()); !errors.Is(err, errSequence) || !strings.Contains(err.Error(), want) || count != 0 {
 			t.Errorf("%s: %d rounds, %v", name, count, err)
 		}
 		checkIdle(t, rt)

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// ErrHome is the reason why a node does not serve a resource.
-var ErrHome = errors.New("orwl: the resource is not served here")
+// errHome is the reason why a node does not serve a resource.
+var errHome = errors.New("orwl: the resource is not served here")
 
 // Network is this node's part in the network, where it was told to listen, and the run's key. The
 // node is nil if there is no other. Package session serves there.
@@ -30,13 +31,13 @@ func (rt *Runtime) Served(name string) (*resource.Resource, error) {
 	r := rt.resources[name]
 	switch {
 	case r == nil:
-		return nil, fmt.Errorf("%w: the program declares no %q", ErrHome, name)
+		return nil, fmt.Errorf("%w: the program declares no %q", errHome, name)
 	case rt.run == nil:
-		return nil, fmt.Errorf("%w: the run has not begun", ErrHome)
+		return nil, fmt.Errorf("%w: the run has not begun", errHome)
 	case rt.homes[name] != rt.Node():
-		return nil, fmt.Errorf("%w: %w", ErrHome, &node.ElsewhereError{Resource: name, Home: rt.homes[name]})
+		return nil, fmt.Errorf("%w: %w", errHome, &node.ElsewhereError{Resource: name, Home: rt.homes[name]})
 	}
-	return r, nil
+	return (*resource.Resource)(r), nil
 }
 
 // Queued are the requests of tasks in the queues of resources that have their home on this node,
@@ -53,7 +54,7 @@ func (rt *Runtime) Queued(match func(resource string) bool) (all []node.Queued) 
 				who = rt.guests(r.Node, l.Resource, r.Mode)
 			}
 			all = append(all, node.Queued{
-				Resource: l.Resource, Task: who, Node: r.Node, Read: r.Mode == resource.Read, Granted: r.Granted, Ticket: r.Ticket, For: r.For,
+				Resource: l.Resource, Task: who, Node: r.Node, Read: r.Mode == queue.Read, Granted: r.Granted, Ticket: r.Ticket, For: r.For,
 			})
 		}
 	}
@@ -65,7 +66,7 @@ const mostGuests = 3
 
 // guests are the tasks of another node that access a resource in a mode. The home knows only that
 // one of them has made the request.
-func (rt *Runtime) guests(number int, name string, mode resource.Mode) string {
+func (rt *Runtime) guests(number int, name string, mode queue.Mode) string {
 	rt.mu.Lock()
 	tasks := rt.tasks
 	rt.mu.Unlock()
@@ -82,7 +83,7 @@ func (rt *Runtime) guests(number int, name string, mode resource.Mode) string {
 }
 
 // uses reports whether a task accesses a resource in a mode.
-func (t *Task) uses(name string, mode resource.Mode) bool {
+func (t *Task) uses(name string, mode queue.Mode) bool {
 	for _, a := range t.accesses {
 		if a.resource.Name() == name && a.mode == mode {
 			return true

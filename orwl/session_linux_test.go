@@ -12,14 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
 // homes is a run of two nodes that goes on without either. Node i is the home of resource i, and
-// a task there holds up the run until ctx ends. lease is that of sessions. said is told the
-// address when the run serves.
+// a task there holds up the run until ctx ends. lease is the sessions' lease. said is
+// told the address when the run serves.
 func homes(ctx context.Context, p launch.Place, lease time.Duration, said func(address string)) error {
 	p.Listen = "127.0.0.1:0"
 	n, err := Join(ctx, JoinOptions{Place: &p, Lease: unhurried, Log: silent})
@@ -35,15 +36,12 @@ func homes(ctx context.Context, p launch.Place, lease time.Duration, said func(a
 		rt.Home(rt.Resource(fmt.Sprint(i), 8), i)
 		own := rt.Resource(fmt.Sprintf("own %d", i), 8)
 		rt.Home(own, i)
-		task := rt.Task(fmt.Sprintf("task %d", i)).On(i)
-		a := task.Write(own)
-		task.Do(func(t *Task) error {
-			if err := a.Acquire(t.Context()); err != nil {
-				return err
-			}
-			close(began)
-			<-t.Context().Done()
-			return nil
+		rt.Task(fmt.Sprintf("task %d", i)).On(i).Do(func(t *Task) error {
+			return queue.Section(t.Context(), core(own), queue.Write, func(*queue.Place) error {
+				close(began)
+				<-t.Context().Done()
+				return nil
+			})
 		})
 	}
 	server, err := session.Serve(ctx, rt, session.ServerOptions{Lease: lease})
@@ -110,7 +108,7 @@ func TestSessionOutlives(t *testing.T) {
 	for _, state := range states {
 		listed = append(listed, fmt.Sprintf("%s: %d, node %d", state.Name, state.Length, state.Requests[0].Node))
 	}
-	if want := "[0: 1, node 0 1: 2, node 0 own 0: 1, node 0 own 1: 1, node 1]"; err != nil || fmt.Sprint(listed) != want {
+	if want := "[0: 1, node 0 1: 2, node 0]"; err != nil || fmt.Sprint(listed) != want {
 		t.Errorf("the list of both nodes is %v, want %s: %v", listed, want, err)
 	}
 	if err := errors.Join(stays.Write(ctx, []byte("8 bytes.")), other.Process.Kill()); err != nil {
@@ -122,7 +120,7 @@ func TestSessionOutlives(t *testing.T) {
 		t.Errorf("the lock at the lost node ends by %v, want ErrLost", why)
 	}
 	if err := <-waited; !errors.Is(err, session.ErrOver) && !errors.Is(err, session.ErrBroken) {
-		t.Errorf("the one that waits there: %v, want ErrOver or ErrBroken", err)
+		t.Errorf("the one that waits there: %v, want errOver or ErrBroken", err)
 	}
 	if err := stays.Unlock(ctx); err != nil {
 		t.Errorf("the lock at the other node: %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -45,8 +46,8 @@ func TestServe(t *testing.T) {
 		}
 		defer server.Close(context.Background())
 		if i == 0 {
-			if _, err := rt.Served("count"); !errors.Is(err, ErrHome) || !strings.Contains(err.Error(), "not begun") {
-				t.Errorf("before Run: %v, want ErrHome", err)
+			if _, err := rt.Served("count"); !errors.Is(err, errHome) || !strings.Contains(err.Error(), "not begun") {
+				t.Errorf("before Run: %v, want errHome", err)
 			}
 		}
 		over := make(chan error, 1)
@@ -101,15 +102,18 @@ func TestServeList(t *testing.T) {
 		_, _, err := begun(t, server.Address(), "r")
 		got <- err
 	}()
-	for states := []session.State(nil); len(states) == 0 || states[0].Length < 3; {
-		if states, err = s.List(t.Context(), "r"); err != nil {
+	for held := false; !held; { // until all have requested, and the run has the resource
+		states, err := s.List(t.Context(), "r")
+		if err != nil {
 			t.Fatal(err)
 		}
-		if len(states) == 1 && states[0].Length == 3 {
-			q := states[0].Requests
-			if q[0].Who != "a" || !q[0].Held || q[1].Who != "b" || q[1].Held || q[0].Session+q[1].Session != 0 || q[2].Session == 0 || q[2].Held {
-				t.Errorf("the queue is %+v", q)
-			}
+		if len(states) != 1 || states[0].Length < 3 || !states[0].Requests[0].Held {
+			continue
+		}
+		held = true
+		q := states[0].Requests
+		if q[0].Who != "a" || q[1].Who != "b" || q[1].Held || q[0].Session+q[1].Session != 0 || q[2].Session == 0 || q[2].Held {
+			t.Errorf("the queue is %+v", q)
 		}
 	}
 	close(goOn)
@@ -119,6 +123,61 @@ func TestServeList(t *testing.T) {
 	if c := server.Counts(); c.Sessions != 2 || c.Granted != 1 || c.Held != 1 || c.Waiting != 0 {
 		t.Errorf("the server counts %+v", c)
 	}
+}
+
+// TestServeListOfNodes lists the tasks of all nodes by a session at one of them.
+func TestServeListOfNodes(t *testing.T) {
+	nodes := crew(t, 2)
+	defer disband(t, nodes)
+	goOn := make(chan struct{})
+	var serving sync.WaitGroup
+	serving.Add(len(nodes))
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		for node := range nodes {
+			own := rt.Resource(fmt.Sprint("own ", node), 8)
+			rt.Home(own, node)
+			task := rt.Task(fmt.Sprint("task ", node)).On(node)
+			w := task.Write(own)
+			task.Do(func(t *Task) error {
+				if err := w.Acquire(t.Context()); err != nil {
+					return err
+				}
+				<-goOn
+				return w.Release()
+			})
+		}
+		server, err := session.Serve(t.Context(), rt, session.ServerOptions{Log: silent})
+		if err != nil {
+			t.Error(err)
+		}
+		defer server.Close(context.Background())
+		over := make(chan error, 1)
+		go func() { over <- rt.Run(context.Background()) }()
+		serving.Done()
+		if serving.Wait(); i == 0 {
+			s := listener(t, n.Network().Address())
+			const want = "own 0: task 0 holds on node 0, own 1: task 1 holds on node 1"
+			for listed := ""; listed != want; {
+				states, err := s.List(t.Context(), "own")
+				if t.Context().Err() != nil {
+					t.Errorf("the list is %q, %v, want %q", listed, err, want)
+					break
+				}
+				var all []string
+				for _, state := range states {
+					if r := state.Requests[0]; r.Held {
+						all = append(all, fmt.Sprintf("%s: %s holds on node %d", state.Name, r.Who, r.Node))
+					}
+				}
+				listed = strings.Join(all, ", ")
+			}
+			close(goOn)
+		}
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // listener is a session that only lists.

@@ -15,8 +15,8 @@ import (
 )
 
 // stage is where the simulator plays a plan: its tasks are the ranks, and run as
-// Run would run them, but that they sleep in beds made of window operations, and
-// that others may run wherever a body touches a word.
+// Run would run them, with two differences: they sleep in beds made of window operations,
+// and others may run wherever a body touches a word.
 type stage struct {
 	*randomProgram
 	t     testing.TB
@@ -95,18 +95,28 @@ func (s *stage) setup(f *sim.Fabric) (sim.Program, error) {
 	if err := s.rt.start(s.run); err != nil {
 		return sim.Program{}, err
 	}
-	for i, task := range s.rt.tasks {
-		for j, a := range task.accesses {
-			a.Place().Sleep(&berth{s: s, owner: rma.Rank(i), disp: rma.Disp(1 + j)}) // at most one of them sleeps
+	for _, h := range s.run.planned.holds {
+		if err := h.Take(s.run.ctx); err != nil {
+			return sim.Program{}, err
 		}
 	}
-	return sim.Program{Rank: s.rank, Check: s.check}, nil
+	for i, task := range s.rt.tasks {
+		for j, a := range task.accesses {
+			s.run.planned.pool.Sleep(a.counter(), &berth{s: s, owner: rma.Rank(i), disp: rma.Disp(1 + j)}) // at most one of them sleeps
+		}
+	}
+	return sim.Program{Rank: s.rank, Check: func() error {
+		s.run.planned.give()
+		return s.check()
+	}}, nil
 }
 
 func (s *stage) rank(ctx context.Context, w rma.Window) error {
 	s.at = w.(*sim.Window)
 	s.ctx[w.Rank()] = ctx
-	s.rt.tasks[w.Rank()].live()
+	task := s.rt.tasks[w.Rank()]
+	task.gather()
+	task.live()
 	return nil
 }
 

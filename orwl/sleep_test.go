@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // In these tests a task without a wake-up is a deadlock of the bubble.
@@ -33,17 +33,10 @@ func TestSleepersAreWoken(t *testing.T) {
 			}
 			return a.Acquire(context.Background())
 		},
-		// The place is the same, and its waiter another.
-		"after another request": func(t *Task, a *Access) error {
+		"after another context": func(t *Task, a *Access) error {
 			impatient, cancel := context.WithTimeout(t.Context(), 1) // of the bubble
 			defer cancel()
 			if err := a.Acquire(impatient); !errors.Is(err, context.DeadlineExceeded) {
-				return err
-			}
-			if err := a.Cancel(); err != nil {
-				return err
-			}
-			if err := a.Request(a.Resource(), a.Mode()); err != nil {
 				return err
 			}
 			return a.Acquire(t.Context())
@@ -66,7 +59,7 @@ func TestSleepersAreWoken(t *testing.T) {
 				waits.Write(other)
 				goOn, woken := make(chan struct{}), make(chan error, 1)
 				holds.Do(func(t *Task) error {
-					if err := t.Accesses().Acquire(t.Context()); err != nil {
+					if err := byOne(t.Accesses()).Acquire(t.Context()); err != nil {
 						return err
 					}
 					<-goOn
@@ -127,10 +120,12 @@ func TestGrantedAtTheEnd(t *testing.T) {
 	if err := rt.start(r); err != nil {
 		t.Fatal(err)
 	}
+	task.gather()
 	r.ctx = &lapsing{context.Background(), 1}
 	if err := a.Acquire(context.Background()); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
+	r.planned.give()
 	checkIdle(t, rt)
 }
 
@@ -138,21 +133,21 @@ func TestGrantedAtTheEnd(t *testing.T) {
 // wakes, too, be it the one that it slept with before or another.
 func TestAnotherWaiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, err := resource.New("r", 0)
+		r, err := queue.New("r", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
-		var ahead, waits resource.Place
+		var ahead, waits queue.Place
 		must := func(err error) {
 			if err != nil {
 				t.Error(err)
 			}
 		}
 		hold := func() {
-			must(ahead.Request(r, resource.Write))
+			must(ahead.Request(r, queue.Write))
 			must(ahead.Acquire(context.Background()))
-			must(waits.Request(r, resource.Write))
+			must(waits.Request(r, queue.Write))
 		}
 		acquired := make(chan error)
 		hold()
@@ -169,7 +164,7 @@ func TestAnotherWaiter(t *testing.T) {
 			t.Error(err)
 		}
 		must(waits.Cancel())
-		must(waits.Request(r, resource.Write))
+		must(waits.Request(r, queue.Write))
 		go func() { acquired <- waits.Acquire(ctx) }()
 		synctest.Wait()
 		cancel()

@@ -2,39 +2,38 @@ package orwl
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
-	"github.com/orwl/go-orwl/orwl/internal/message"
-	"github.com/orwl/go-orwl/orwl/liveness"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // A program is the same on every node: each declares all resources and all tasks,
-// runs those tasks that are its own, and keeps those resources whose home it is. Of
-// all others it has a mirror.
+// runs its own tasks, and keeps the resources whose home it is. It has a mirror of
+// each other resource.
 
-// ErrNode is a node that the run does not have.
-var ErrNode = errors.New("orwl: no such node")
+// errNode is a node that the run does not have.
+var errNode = errors.New("orwl: no such node")
 
-// ErrNodesTaken is a second runtime on the same nodes.
-var ErrNodesTaken = errors.New("orwl: nodes have a runtime already: make others from new nodes")
+// errNodesTaken is a second runtime on the same nodes.
+var errNodesTaken = errors.New("orwl: nodes have a runtime already: make others from new nodes")
 
-// On says on which node the task runs. Without On, Run places the task: tasks that share
+// On says on which node the task runs. In a later life of the run, with fewer nodes, the numbers wrap around. Without On, Run places the task: tasks that share
 // many bytes run on the same node, or on nodes of one machine, and all nodes run about as many
 // tasks. Tasks with
 // On attract the tasks that share with them. A program with more than 262,144 accesses is
 // too large for that: its tasks are dealt in their order. [Runtime.Placement] tells the
 // result.
 func (t *Task) On(node int) *Task {
-	t.declare(fmt.Sprintf("a node of task %q", t.name), func() error {
-		if err := t.rt.checkNode(node); err != nil {
+	t.declare("a node", func() error {
+		on, err := t.rt.nodeOf(node)
+		if err != nil {
 			return fmt.Errorf("%w: task %q", err, t.name)
 		}
-		t.on, t.placed = node, true
+		t.on, t.placed = on, true
 		return nil
 	})
 	return t
@@ -44,11 +43,12 @@ func (t *Task) On(node int) *Task {
 // the first task that writes it, or else of the first that reads it. If no task accesses
 // it, a hash of its name decides.
 func (rt *Runtime) Home(r *resource.Resource, node int) {
-	rt.declareOf(r, "home", func(name string) error {
-		if err := rt.checkNode(node); err != nil {
+	rt.declareOf(core(r), "home", func(name string) error {
+		home, err := rt.nodeOf(node)
+		if err != nil {
 			return fmt.Errorf("%w: resource %q", err, name)
 		}
-		rt.homes[name] = node
+		rt.homes[name] = home
 		return nil
 	})
 }
@@ -62,11 +62,15 @@ func (rt *Runtime) Processors() int { return rt.o.Nodes.Processors() }
 // Node is which of the nodes this is, from 0.
 func (rt *Runtime) Node() int { return rt.o.Nodes.Number() }
 
-func (rt *Runtime) checkNode(node int) error {
-	if node < 0 || node >= rt.Nodes() {
-		return fmt.Errorf("%w: %d, want 0 to %d", ErrNode, node, rt.Nodes()-1)
+// nodeOf is the node that the program means. In a later life there are fewer, and the numbers wrap around.
+func (rt *Runtime) nodeOf(number int) (int, error) {
+	if n := rt.o.Nodes; n != nil && n.survival != nil && n.survival.life > 1 && number >= 0 {
+		number %= rt.Nodes()
 	}
-	return nil
+	if number < 0 || number >= rt.Nodes() {
+		return 0, fmt.Errorf("%w: %d, want 0 to %d", errNode, number, rt.Nodes()-1)
+	}
+	return number, nil
 }
 
 // here reports whether a task runs on this node.
@@ -88,7 +92,6 @@ func (rt *Runtime) spread() error {
 	for i, t := range rt.tasks {
 		t.on = on[i]
 	}
-	rt.program = rt.digest(systemOf(rt.tasks), on)
 	return nil
 }
 
@@ -107,94 +110,40 @@ func (rt *Runtime) gather(ctx context.Context, name string, blob []byte) ([][]by
 	return rt.o.Nodes.Gather(ctx, fmt.Sprint(name, " ", rt.runs), blob)
 }
 
-// agree makes sure that all nodes have declared the same program.
-func (rt *Runtime) agree(ctx context.Context) error {
-	mine := message.Program{Digest: rt.program}
-	all, err := rt.gather(ctx, "program", mine.Encode())
-	if err != nil {
-		return err
-	}
-	for n, other := range all {
-		if other == nil {
-			return &NodeError{Node: n, Lost: true, Text: "it was lost before the run began"}
-		}
-		why, err := mine.Differs(other)
-		if err != nil {
-			return fmt.Errorf("orwl: program of node %d: %w", n, err)
-		}
-		if why != "" {
-			return fmt.Errorf("orwl: node %d %s than node %d: declare the same resources and tasks, in the same order, on every node, and start all from one build", n, why, rt.Node())
-		}
-	}
-	return nil
-}
-
-// digest is a hash of all that nodes must have in common: the tasks, which s describes, where
-// they run, and the resources with their homes.
-func (rt *Runtime) digest(s liveness.System, on []int) []byte {
-	h := sha256.New()
-	fmt.Fprintln(h, s)
-	for i, node := range on {
-		fmt.Fprintln(h, i, node)
-	}
-	for _, name := range rt.sorted() {
-		r := rt.resources[name]
-		fmt.Fprintf(h, "%s %d %d %d %#v %t\n", name, rt.homes[name], r.InitialSize(), r.Policy(), rt.permits[name], rt.relaxed[name])
-	}
-	return h.Sum(nil)
-}
-
 // sorted are the names of all resources.
 func (rt *Runtime) sorted() []string {
 	return slices.Sorted(maps.Keys(rt.resources))
 }
 
-// settle makes each new resource a home or a mirror. A home reserves a ticket for each first
-// request, in the order in which the program starts: every node knows the program.
-//
-// Before the first run no message comes to a home that is not there yet, since the site keeps it. Later
-// a first request may come only when its home has reserved the ticket. So the nodes wait for each other.
-func (rt *Runtime) settle(ctx context.Context, order []liveness.First) error {
-	first := firstOf(rt.tasks, order)
-	site := rt.o.Nodes.site
+// settle makes each new resource a home or a mirror. If there are new snapshots, their homes then make copies for all.
+func (rt *Runtime) settle(ctx context.Context) error {
+	site, snapshots := rt.o.Nodes.site, false
 	// Mirrors first: no message comes to a mirror before it has requested.
 	for _, name := range rt.sorted() {
 		if home := rt.homes[name]; home != rt.Node() && !rt.settled[name] {
-			if err := site.Mirror(rt.resources[name], resource.Node(home)); err != nil {
+			if err := site.Mirror(rt.resources[name], queue.Node(home)); err != nil {
 				return err
 			}
 		}
 	}
 	for _, name := range rt.sorted() {
+		if rt.settled[name] {
+			continue
+		}
+		snapshots = snapshots || rt.snapshots[name]
 		if rt.homes[name] != rt.Node() {
 			continue
 		}
-		r, err := rt.resources[name], error(nil)
-		if rt.settled[name] {
-			_, err = site.Reserve(r, first[r])
-		} else {
-			at := rt.permits[name].home()
-			at.First = first[r]
-			err = site.Home(r, at)
-		}
-		if err != nil {
+		if err := site.Home(rt.resources[name]); err != nil {
 			return err
 		}
+		if rt.snapshots[name] {
+			rt.o.Nodes.copies.keep(rt.resources[name])
+		}
 	}
-	if rt.runs == 1 {
+	if !snapshots {
 		return nil
 	}
-	_, err := rt.gather(ctx, "reserved", nil)
+	_, err := rt.gather(ctx, "snapshots", nil)
 	return err
-}
-
-// firstOf are the first requests of tasks by their resource, in the given order.
-func firstOf(tasks []*Task, order []liveness.First) map[*resource.Resource][]resource.First {
-	first := make(map[*resource.Resource][]resource.First)
-	for _, f := range order {
-		t := tasks[f.Task]
-		a := t.accesses[f.Access]
-		first[a.resource] = append(first[a.resource], resource.First{Node: resource.Node(t.on), Mode: a.mode})
-	}
-	return first
 }

@@ -136,7 +136,7 @@ func TestStagesDiffer(t *testing.T) {
 	})
 }
 
-// Nothing of a stage that would deadlock starts, and the error is that of every later run.
+// Nothing of a stage that would deadlock starts. Every later run has the same error.
 func TestStageRefused(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)
@@ -158,16 +158,16 @@ func TestStageRefused(t *testing.T) {
 	checkIdle(t, rt)
 }
 
-// What a run has used is settled: a task of it takes no declaration any more, and a resource no home,
-// permission or policy.
+// A run settles what it has used: its tasks take no declaration any more, and its resources no home,
+// snapshots or policy.
 func TestStageIsOver(t *testing.T) {
 	for what, declare := range map[string]func(rt *Runtime, r *resource.Resource, old *Task){
-		"an access":   func(_ *Runtime, r *resource.Resource, old *Task) { old.Read(r) },
-		"a body":      func(_ *Runtime, _ *resource.Resource, old *Task) { old.Do(nothing) },
-		"a node":      func(_ *Runtime, _ *resource.Resource, old *Task) { old.On(0) },
-		"a home":      func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Home(r, 0) },
-		"permissions": func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Permit(r, nil, nil) },
-		"relaxed":     func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Relaxed(r) },
+		"an access": func(_ *Runtime, r *resource.Resource, old *Task) { old.Read(r) },
+		"a body":    func(_ *Runtime, _ *resource.Resource, old *Task) { old.Do(nothing) },
+		"a node":    func(_ *Runtime, _ *resource.Resource, old *Task) { old.On(0) },
+		"a home":    func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Home(r, 0) },
+		"snapshots": func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Snapshots(r) },
+		"relaxed":   func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Relaxed(r) },
 	} {
 		rt := mustNew(t, Options{})
 		r, old := rt.Resource("r", 8), rt.Task("t")
@@ -177,7 +177,7 @@ func TestStageIsOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		declare(rt, r, old)
-		if err := rt.Run(t.Context()); !errors.Is(err, ErrStarted) {
+		if err := rt.Run(t.Context()); !errors.Is(err, errStarted) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -187,7 +187,7 @@ func TestStageIsOver(t *testing.T) {
 func TestRunWhileItRuns(t *testing.T) {
 	rt := mustNew(t, Options{})
 	rt.Task("t").Do(func(*Task) error {
-		if err := rt.Run(t.Context()); !errors.Is(err, ErrStarted) {
+		if err := rt.Run(t.Context()); !errors.Is(err, errStarted) {
 			t.Errorf("a second run: %v", err)
 		}
 		return nil
@@ -258,7 +258,7 @@ func TestManyStagesOnNodes(t *testing.T) {
 			t.Errorf("node %d: an observer knows %d tasks, the runtime %d, %d resources, %d names, %d accesses", i,
 				len(observers[i].tasks), len(rt.tasks), len(rt.resources), len(rt.names), rt.seen.Len())
 		}
-		if early := len(shared.Inspect().Guests()); early > 0 {
+		if early := len(core(shared).Inspect().Guests()); early > 0 {
 			t.Errorf("%d requests are left at the home", early)
 		}
 	})

@@ -1,6 +1,7 @@
 package orwl
 
 import (
+	"context"
 	"os"
 	"os/signal"
 	"sync"
@@ -55,7 +56,9 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 		case <-quit:
 			// Go handles the next signal again: it prints every goroutine and ends.
 			signal.Stop(quit)
-			os.Stderr.WriteString(rt.Inspect().String())
+			s := rt.Inspect()
+			s.Why = rt.why(context.Background())
+			os.Stderr.WriteString(s.String())
 		}
 	}
 }
@@ -74,11 +77,12 @@ func (w *watcher) look() {
 	}
 }
 
-// stalled reports a stall.
+// stalled reports a stall, with the culprit among all nodes.
 func (rt *Runtime) stalled(l *looks.Look) {
 	rt.stalls.Add(1)
 	rt.still.Store(true)
 	s := rt.state(l)
+	s.Why = rt.InspectAll(context.Background()).Why().Text
 	if rt.o.OnStall != nil {
 		rt.o.OnStall(s)
 		return

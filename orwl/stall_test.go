@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/handle"
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 // In these tests time is a synctest bubble's: it passes, at once, when all goroutines
@@ -24,9 +25,9 @@ const stall = 4 * time.Second
 // looks four times as often, and so may tell a quarter late.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stalls := make(chan State, 10)
+		stalls := make(chan inspect.State, 10)
 		var log bytes.Buffer // stays empty
-		rt, goOn := halting(t, Options{Stall: stall, OnStall: func(s State) { stalls <- s }, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		rt, goOn := halting(t, Options{Stall: stall, OnStall: func(s inspect.State) { stalls <- s }, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		ran := make(chan error)
 		began := time.Now()
 		go func() { ran <- rt.Run(context.Background()) }()
@@ -44,6 +45,11 @@ c, round %[1]d, waits to read y for 4s ──▶ b
 d, round %[1]d, holds z, waits to read x for 4s ──▶ a
 g, round 0, waits to read u for %v ──▶ f
 `, round, time.Since(began)-stall/looksPerStall)
+			if culprit := fmt.Sprintf(": task a works in round %d for 4s, at orwl.halting.", round); !strings.Contains(r.Why, culprit) ||
+				!strings.HasSuffix(r.Why, ", and holds x, z; 3 tasks wait for it: c ──▶ b ──▶ a") {
+				t.Errorf("the culprit is %q", r.Why)
+			}
+			r.Why = ""
 			if r.Still.Duration != stall || r.String() != want {
 				t.Errorf("still for %v\n%v, want\n%s", r.Still, r, want)
 			}
@@ -68,8 +74,8 @@ g, round 0, waits to read u for %v ──▶ f
 // While something moves, however slowly, nothing is told.
 func TestNoStall(t *testing.T) {
 	for name, o := range map[string]Options{
-		"moves": {Stall: stall, OnStall: func(s State) { t.Errorf("stall:\n%v", s) }},
-		"never": {Stall: -1, OnStall: func(s State) { t.Errorf("stall:\n%v", s) }},
+		"moves": {Stall: stall, OnStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }},
+		"never": {Stall: -1, OnStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -107,7 +113,7 @@ func TestStallIsLogged(t *testing.T) {
 			t.Error(err)
 		}
 		text := out.String()
-		if want := `level=WARN msg="orwl: nothing has moved" for=4s tasks=1 report="\na, round 0, works\n"`; strings.Count(text, want) != 1 {
+		if want := `level=WARN msg="orwl: nothing has moved" for=4s tasks=1 report="\nprocess `; strings.Count(text, want) != 1 || !strings.Contains(text, `; no task waits for it\na, round 0, works\n"`) {
 			t.Errorf("%s, want %s once", text, want)
 		}
 	})
@@ -117,14 +123,14 @@ func TestStallIsLogged(t *testing.T) {
 // end needs a report most.
 func TestStallAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stalls := make(chan State, 1)
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(s State) { stalls <- s }})
+		stalls := make(chan inspect.State, 1)
+		rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) { stalls <- s }})
 		deaf := make(chan struct{})
 		rt.Task("deaf").Do(func(*Task) error { <-deaf; return nil })
 		rt.Task("fails").Do(func(*Task) error { return errPlanned })
 		ran := make(chan error)
 		go func() { ran <- rt.Run(context.Background()) }()
-		if got := (<-stalls).String(); got != "deaf, round 0, works\n" {
+		if got := (<-stalls).String(); !strings.HasSuffix(got, "; no task waits for it\ndeaf, round 0, works\n") {
 			t.Errorf("%s", got)
 		}
 		close(deaf)
@@ -137,11 +143,11 @@ func TestStallAfterTheEnd(t *testing.T) {
 // A pair that is dropped with a request stops its queue. The report says that no task does.
 func TestStallBehindADroppedPair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stalls := make(chan State, 1)
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(s State) { stalls <- s }})
+		stalls := make(chan inspect.State, 1)
+		rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) { stalls <- s }})
 		r := rt.Resource("r", 0)
 		var p handle.Pair
-		if err := errors.Join(p.Request(r, resource.Write), p.Acquire(t.Context()), p.Next()); err != nil {
+		if err := errors.Join(p.Request(r, queue.Write), p.Acquire(t.Context()), p.Next()); err != nil {
 			t.Fatal(err)
 		}
 		a := rt.Task("a")
@@ -153,8 +159,9 @@ func TestStallBehindADroppedPair(t *testing.T) {
 		})
 		ran := make(chan error)
 		go func() { ran <- rt.Run(context.Background()) }()
-		want := "a, round 0, waits to write r for 4s ──▶ a handle of no task\n"
-		if got := (<-stalls).String(); got != want {
+		want := ": a handle of no task has r; 1 task waits for it: a ──▶ a handle of no task\n" +
+			"a, round 0, waits to write r for 4s ──▶ a handle of no task\n"
+		if got := (<-stalls).String(); !strings.HasSuffix(got, want) {
 			t.Errorf("%s, want\n%s", got, want)
 		}
 		if err := p.Cancel(); err != nil {

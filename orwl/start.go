@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-
-	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
-// start checks the program and makes the first requests.
+// start checks the program and makes its plan.
 func (rt *Runtime) start(r *run) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -23,14 +21,18 @@ func (rt *Runtime) start(r *run) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	// What this node finds wrong by itself comes before what another one has told it.
+	// A fault that this node finds itself comes before one that another node has told it.
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
 	if err := rt.spread(); err != nil {
 		return err
 	}
-	if err := rt.permitted(); err != nil {
+	if err := rt.ordered(); err != nil {
+		return err
+	}
+	first, err := rt.survive(r)
+	if err != nil {
 		return err
 	}
 	if rt.o.Nodes.many() {
@@ -41,9 +43,13 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.relax(r.ctx); err != nil {
 		return err
 	}
-	order := s.Order()
 	if rt.o.Nodes.many() {
-		if err := rt.settle(r.ctx, order); err != nil {
+		if err := rt.settle(r.ctx); err != nil {
+			return err
+		}
+	}
+	if r.cuts != nil {
+		if err := rt.restore(r.ctx, r.cuts, r.cuts.start(r.ctx, first)); err != nil {
 			return err
 		}
 	}
@@ -53,13 +59,11 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.seat(); err != nil {
 		return err
 	}
-	if rt.plannable() {
-		err := rt.plan(r, s, order)
-		if err != nil {
-			return err
-		}
-	} else if err := rt.request(order); err != nil {
+	if err := rt.plan(r, s, s.Order()); err != nil {
 		return err
+	}
+	if r.cuts != nil {
+		r.cuts.planned.Store(r.planned)
 	}
 	r.tasks, r.seats = rt.tasks, rt.seats
 	for _, t := range rt.tasks {
@@ -72,7 +76,7 @@ func (rt *Runtime) start(r *run) error {
 // checkBody returns what is wrong with the body of a task, if anything.
 func (t *Task) checkBody() (errs []error) {
 	if t.body == nil && t.step == nil {
-		errs = append(errs, fmt.Errorf("%w: %q", ErrBody, t.name))
+		errs = append(errs, fmt.Errorf("%w: %q", errBody, t.name))
 	}
 	if t.step != nil {
 		if err := t.holdsAll("Each"); err != nil {
@@ -82,30 +86,17 @@ func (t *Task) checkBody() (errs []error) {
 	return errs
 }
 
-// request makes the first requests of the tasks in their order. If one fails, it takes all back. On one
-// node no home reserves tickets, so it does not count.
-func (rt *Runtime) request(order []liveness.First) error {
-	many := rt.o.Nodes.many()
-	for _, first := range order {
-		a := rt.tasks[first.Task].accesses[first.Access]
-		if many {
-			rt.requested[a.resource]++
-		}
-		if !a.task.here() {
-			continue
-		}
-		rt.prepare(a, first.Access+1)
-		var err error
-		if many {
-			err = a.RequestOrdered(a.resource, a.mode, rt.requested[a.resource])
-		} else {
-			err = a.Request(a.resource, a.mode)
-		}
-		if err != nil {
-			for _, t := range rt.tasks {
-				_ = t.Accesses().Cancel()
+// ordered returns an error if a task declares an access whose order cannot be kept: its resource has relaxed access, or
+// the run goes on after the loss of a node that is in the plan.
+func (rt *Runtime) ordered() error {
+	for _, t := range rt.tasks {
+		for _, a := range t.accesses {
+			switch {
+			case rt.relaxed[a.resource.Name()]:
+				return fmt.Errorf("%w: task %q, to %s %q", errRelaxed, t.name, a.mode, a.resource.Name())
+			case rt.o.AtLoss == GoOn && rt.o.Nodes.many():
+				return fmt.Errorf("%w: task %q, to %s %q", errGoOn, t.name, a.mode, a.resource.Name())
 			}
-			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
 		}
 	}
 	return nil

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"testing"
 	"testing/synctest"
+
+	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 // halting declares a program that stands still in each of three rounds, until a
@@ -57,17 +59,17 @@ func TestInspectText(t *testing.T) {
 		ran := make(chan error)
 		go func() { ran <- rt.Run(context.Background()) }()
 		synctest.Wait()
-		behind := func(r string, tasks ...string) *WaitState {
-			return &WaitState{Resource: r, Mode: "read", Behind: tasks}
+		behind := func(r string, tasks ...string) *inspect.WaitState {
+			return &inspect.WaitState{Resource: r, Mode: "read", Behind: tasks}
 		}
-		want := []TaskState{
-			{Task: "a", State: TaskWorking, Holds: []string{"x", "z"}},
-			{Task: "b", State: TaskWaiting, Holds: []string{"y"}, Waits: behind("x", "a")},
-			{Task: "c", State: TaskWaiting, Holds: []string{}, Waits: behind("y", "b")},
-			{Task: "d", State: TaskWaiting, Holds: []string{"z"}, Waits: behind("x", "a")},
-			{Task: "e", State: TaskWorking, Holds: []string{}},
-			{Task: "f", State: TaskWorking, Holds: []string{"u"}},
-			{Task: "g", State: TaskWaiting, Holds: []string{}, Waits: behind("u", "f")},
+		want := []inspect.TaskState{
+			{Task: "a", State: inspect.TaskWorking, Holds: []string{"x", "z"}},
+			{Task: "b", State: inspect.TaskWaiting, Holds: []string{"y"}, Waits: behind("x", "a")},
+			{Task: "c", State: inspect.TaskWaiting, Holds: []string{}, Waits: behind("y", "b")},
+			{Task: "d", State: inspect.TaskWaiting, Holds: []string{"z"}, Waits: behind("x", "a")},
+			{Task: "e", State: inspect.TaskWorking, Holds: []string{}},
+			{Task: "f", State: inspect.TaskWorking, Holds: []string{"u"}},
+			{Task: "g", State: inspect.TaskWaiting, Holds: []string{}, Waits: behind("u", "f")},
 		}
 		for round := range int64(3) {
 			got := rt.Inspect()

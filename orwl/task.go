@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -16,20 +17,23 @@ import (
 // Task is a loop over accesses to resources. It is declared by [Runtime.Task], and
 // runs on a goroutine of its own.
 type Task struct {
-	pairs    handle.Pairs // of the accesses, once its rounds have begun
+	places   []*queue.Place // of its accesses, once its rounds have begun
 	run      *run
-	round    tally.Count // that it is in, or has been through
-	step     *step       // instead of a body and a goroutine
+	round    tally.Count // the round that it is in, or the rounds that it has been through
+	step     *step       // a step task has it instead of a body and a goroutine
 	placed   bool        // the program has said which node
+	wide     bool        // each access has a counter in the plan
 	ended    atomic.Bool
-	on       int // the node
+	on       int   // the node
+	counter  int32 // its first counter in the plan of its run
 	accesses []*Access
 	rt       *Runtime
-	of       int // the runs that had begun when it was declared
+	of       int // how many runs had begun when it was declared
 	name     string
 	sequence *sequence // nil: none is declared
 	body     func(*Task) error
 	identity atomic.Pointer[identity] // nil until Context is called
+	by       tally.Count              // the goroutine that runs its body now: see here
 	err      error                    // of Rounds
 }
 
@@ -48,16 +52,16 @@ func (t *Task) Round() int64 { return int64(t.round.Load()) }
 func (t *Task) EndRound() { t.round.Inc() }
 
 // Read declares that the task reads r in each round.
-func (t *Task) Read(r *resource.Resource) *Access { return t.access(r, resource.Read) }
+func (t *Task) Read(r *resource.Resource) *Access { return t.access(core(r), queue.Read) }
 
 // Write declares that the task writes r in each round.
-func (t *Task) Write(r *resource.Resource) *Access { return t.access(r, resource.Write) }
+func (t *Task) Write(r *resource.Resource) *Access { return t.access(core(r), queue.Write) }
 
-// declare changes the program, unless the task's run has begun.
+// declare changes the task, unless its run has begun.
 func (t *Task) declare(what string, change func() error) error {
-	return t.rt.declare(what, func() error {
+	return t.rt.declare(what+" of task", t.name, func() error {
 		if t.of != t.rt.runs {
-			return fmt.Errorf("%w: %s", ErrStarted, what)
+			return fmt.Errorf("%w: %s of task %q", errStarted, what, t.name)
 		}
 		return change()
 	})
@@ -65,11 +69,11 @@ func (t *Task) declare(what string, change func() error) error {
 
 // access declares an access. It always returns one, so that a program declares
 // everything and then sees all of its errors at once.
-func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
-	a := &Access{task: t, resource: r, mode: m}
-	t.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
-		if err := t.rt.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
-			return err
+func (t *Task) access(r *queue.Resource, m queue.Mode) *Access {
+	a := &Access{task: t, resource: r, mode: m, number: int32(len(t.accesses))}
+	t.declare("an access", func() error {
+		if !t.rt.mine(r) {
+			return notMine(r, fmt.Sprintf("%s by task %q", m, t.name))
 		}
 		t.accesses = append(t.accesses, a)
 		return nil
@@ -79,11 +83,11 @@ func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 
 // Do gives the task its body. The body fails if it returns an error, panics or calls
 // runtime.Goexit. Then all tasks end, and nothing that the task has written and not yet
-// released is committed: see [resource.Policy].
+// released is committed.
 func (t *Task) Do(body func(t *Task) error) {
-	t.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
+	t.declare("the body", func() error {
 		if t.step != nil {
-			return fmt.Errorf("%w: task %q", ErrBodies, t.name)
+			return fmt.Errorf("%w: task %q", errBodies, t.name)
 		}
 		t.body = body
 		return nil
@@ -91,13 +95,7 @@ func (t *Task) Do(body func(t *Task) error) {
 }
 
 // Accesses are what the task has declared, in that order.
-func (t *Task) Accesses() handle.Vector {
-	v := make(handle.Vector, len(t.accesses))
-	for i, a := range t.accesses {
-		v[i] = a
-	}
-	return v
-}
+func (t *Task) Accesses() []*Access { return slices.Clone(t.accesses) }
 
 // Rounds iterates n times, or until the run ends if n is negative. In each round the task
 // waits for all its accesses. Then the body of the loop runs. Then Rounds announces each
@@ -112,12 +110,8 @@ func (t *Task) Accesses() handle.Vector {
 // returns.
 //
 // A task has one such loop. The last round announces nothing, so another loop ends the task
-// with [ErrRounds]. A loop of a task whose [Task.Sequence] does not hold all accesses at once
-// ends the task with [ErrSequence].
-//
-// A round waits first for the access that the round before waited for. All accesses are
-// announced, so the order makes no difference to other tasks. Mostly the same access takes
-// longest, and the others are granted when it is.
+// with an error. A loop of a task whose [Task.Sequence] does not hold all accesses at once
+// does so, too.
 func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if t.err != nil {
@@ -126,88 +120,59 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 		if t.err = t.holdsAll("Rounds"); t.err != nil {
 			return
 		}
-		t.pair()
-		last := 0 // the access that the last round waited for
 		for i := 0; n < 0 || i < n; i++ {
-			if last, t.err = t.acquireAll(last); t.err != nil {
+			if t.err = t.acquireAll(); t.err != nil {
 				return
 			}
 			if !yield(i) || t.err != nil {
 				return // leave ends the accesses
 			}
 			t.round.Inc() // before the release, so that the next task sees it
-			if t.err = t.endRound(i+1, n, nil); t.err != nil {
+			if t.err = t.run.planned.endRound(t, n >= 0 && i+1 >= n); t.err != nil {
 				return
 			}
 		}
 	}
 }
 
-// acquireAll acquires all accesses for a round, from one of them on, and returns the
-// last that it had to wait for.
-func (t *Task) acquireAll(first int) (last int, err error) {
+// acquireAll acquires all accesses for a round.
+func (t *Task) acquireAll() error {
 	ctx := t.run.ctx
 	if id := t.identity.Load(); id != nil && id.holder.Inside() {
 		ctx = id.ctx // Acquire refuses to wait
 	}
-	last = first
-	for k := range t.accesses {
-		j := first + k
-		if j >= len(t.accesses) {
-			j -= len(t.accesses)
-		}
-		p := t.accesses[j].Place()
-		if p.TryAcquire() {
-			continue
-		}
-		last = j
-		if err := p.Acquire(ctx); err != nil {
-			return last, t.accesses[j].roundError(err)
+	for _, a := range t.accesses {
+		if err := a.acquire(ctx); err != nil {
+			return a.roundError(err)
 		}
 	}
-	// As in Access.Acquire, but once for all.
+	// Access.Acquire does this for one access. Here it is once for all.
 	if ctx.Err() != nil {
-		return last, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	return last, nil
+	return nil
 }
 
 // roundError says in the words of Rounds that an access cannot be acquired because of
 // what the task did before. Other errors stay as they are.
 func (a *Access) roundError(err error) error {
 	switch {
-	case errors.Is(err, resource.ErrNotRequested):
-		return fmt.Errorf("%w: no request for %q (%s) is in the queue, as after the last round of a Rounds loop: put all rounds into one loop, or call the access's Request before the next loop",
-			ErrRounds, a.resource.Name(), a.mode)
-	case errors.Is(err, resource.ErrHeld):
+	case errors.Is(err, queue.ErrNotRequested):
+		return fmt.Errorf("%w: no request for %q (%s) is in the queue, as after the last round of a Rounds loop: put all rounds into one loop",
+			errRounds, a.resource.Name(), a.mode)
+	case errors.Is(err, queue.ErrHeld):
 		return fmt.Errorf("%w: the task holds %q (%s) already, as inside a Rounds loop and after it was left early: put all rounds into one loop, or call Accesses().Next() before the next loop",
-			ErrRounds, a.resource.Name(), a.mode)
+			errRounds, a.resource.Name(), a.mode)
 	}
 	return err
 }
 
-// pair makes the pairs of a task that begins its rounds.
-func (t *Task) pair() {
-	pairs := make([]*handle.Pair, len(t.accesses))
+// gather gathers the places of a task that begins its rounds.
+func (t *Task) gather() {
+	t.places = make([]*queue.Place, len(t.accesses))
 	for i, a := range t.accesses {
-		pairs[i] = &a.Pair
+		t.places[i] = &a.place
 	}
-	t.pairs = handle.PairsOf(pairs)
-}
-
-// endRound ends a round, after which the task has done so many of all its rounds. rounds is
-// negative if their number is not known. by is for the hooks of the requests that this
-// grants.
-func (t *Task) endRound(done, rounds int, by any) (err error) {
-	if rounds < 0 || done < rounds {
-		return t.pairs.NextBy(by)
-	}
-	for _, a := range t.accesses {
-		if err = a.ReleaseBy(by); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // live runs the task to its end and takes back what it leaves. If the task fails, the
@@ -216,32 +181,58 @@ func (t *Task) live() {
 	if t.rt.pages != nil {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	}
-	err := error(ErrExit) // unless the body returns
+	err := error(errExit) // unless the body returns
 	defer func() {
 		if value := recover(); value != nil {
 			err = t.died(value)
 		} else if t.err != nil {
 			err = t.err
 		}
-		if err != nil {
-			t.run.fail(t, err)
-		}
-		t.leave(err)
-		t.ended.Store(true)
-		t.finished(err)
+		t.end(err)
 	}()
 	t.began()
+	defer t.enter()()
 	err = t.body(t)
+}
+
+// end ends the task.
+func (t *Task) end(err error) {
+	if err != nil {
+		t.run.fail(t, err)
+	}
+	t.leave(err)
+	t.ended.Store(true)
+	if c := t.run.cuts; c != nil && err == nil {
+		c.taskEnds(t)
+	}
+	t.finished(err)
 }
 
 // leave ends all accesses, whatever state they are in, for a task that has ended with
 // err. Nobody else uses them. If the task has failed, nothing of them is committed. An
 // access that cannot be ended well was lost before, and the run has its error already.
 func (t *Task) leave(err error) {
-	if err != nil {
-		_ = t.Accesses().Abandon(&TaskError{t.name, err})
-	} else {
-		_ = t.Accesses().Cancel()
+	switch {
+	case err != nil:
+		for _, a := range t.accesses {
+			_ = a.place.Abandon(&TaskError{t.name, err})
+		}
+	case t.step == nil:
+		t.run.planned.leave(t)
+	default:
+		t.withdraw()
+	}
+}
+
+// withdraw makes all accesses idle: it releases those that hold, and takes the requests of the others back.
+func (t *Task) withdraw() {
+	for _, a := range t.accesses {
+		switch {
+		case a.place.Held():
+			_ = a.Release()
+		case a.place.Requested():
+			_ = a.Cancel()
+		}
 	}
 }
 
@@ -255,5 +246,5 @@ func (t *Task) died(value any) error {
 			return stale
 		}
 	}
-	return &PanicError{value, debug.Stack()}
+	return t.panicked(value)
 }

@@ -3,15 +3,27 @@ package orwl
 import (
 	"context"
 	"fmt"
+	"math"
 	"reflect"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Array declares a resource of n elements of type T, all zero. See [Runtime.Resource].
+// Array declares a resource of n elements of type T, all zero. See [Runtime.Resource]. Its elements have this type
+// for all who open it: another one is an error, at the declaration of an access and in all functions.
 func Array[T any](rt *Runtime, name string, n int) *resource.Resource {
-	return rt.Resource(name, n*int(reflect.TypeFor[T]().Size()))
+	one, wrong := reflect.TypeFor[T](), typed.Check[T]()
+	if wrong != nil {
+		return rt.resource(name, 0, nil, fmt.Errorf("resource %q: %w", name, wrong))
+	}
+	size := int(one.Size())
+	if n < 0 || n > math.MaxInt/size {
+		return rt.resource(name, 0, nil, fmt.Errorf("resource: %q: %w, not %d elements of %v", name, queue.ErrSize, n, one))
+	}
+	return rt.resource(name, n*size, one, nil)
 }
 
 // In is an access by which a task reads a resource as elements of type T. It has no method
@@ -30,20 +42,19 @@ type Out[T any] struct{ access *Access }
 //		}
 //		return nil
 //	})
-func Reads[T any](t *Task, r *resource.Resource) In[T] { return In[T]{typed[T](t, t.Read(r))} }
+func Reads[T any](t *Task, r *resource.Resource) In[T] { return In[T]{elementsOf[T](t, t.Read(r))} }
 
 // Writes declares that the task writes r in each round, as elements of type T.
-func Writes[T any](t *Task, r *resource.Resource) Out[T] { return Out[T]{typed[T](t, t.Write(r))} }
+func Writes[T any](t *Task, r *resource.Resource) Out[T] { return Out[T]{elementsOf[T](t, t.Write(r))} }
 
-// typed declares that a has elements of type T.
-func typed[T any](t *Task, a *Access) *Access {
-	t.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
-		if err := handle.Check[T](); err != nil {
-			return fmt.Errorf("task %q: %w", t.name, err)
+// elementsOf declares that a has elements of type T.
+func elementsOf[T any](t *Task, a *Access) *Access {
+	t.declare("an access", func() error {
+		if a.resource == nil {
+			return nil // it has an error already
 		}
-		one := reflect.TypeFor[T]()
-		if r := a.resource; r != nil && r.InitialSize()%int(one.Size()) != 0 {
-			return fmt.Errorf("task %q: resource %q: %w", t.name, r.Name(), &handle.LengthError{Type: one, Bytes: r.InitialSize()})
+		if err := typed.CheckFor[T](a.resource); err != nil {
+			return fmt.Errorf("task %q: %w", t.name, err)
 		}
 		return nil
 	})
@@ -61,10 +72,13 @@ func (in In[T]) Access() *Access { return in.access }
 // To ask at another time ends the task with an error. A round that does not ask writes
 // nothing.
 func (out Out[T]) Slice() []T {
-	p := out.access.Place()
-	if handle.Fits[T](p.Size()) { // before Writable: a release commits after that
+	if t := out.access.task; t.by.Load() != here() { // own, without its call
+		t.foreign(out.access)
+	}
+	p := &out.access.place
+	if typed.Fits[T](p.Size()) { // before Writable: a release commits after that
 		if b, err := p.Writable(); err == nil {
-			return handle.SliceOf[T](b)
+			return typed.Slice[T](b)
 		}
 	}
 	return Write[T](out.access) // it fails
@@ -73,7 +87,8 @@ func (out Out[T]) Slice() []T {
 // Part is Slice for elements low to high-1. A round that asks only for parts changes only these,
 // and only these travel to other nodes. A part that is not there ends the task with an error.
 func (out Out[T]) Part(low, high int) []T {
-	s, err := handle.WritePart[T](&out.access.Handle, low, high)
+	out.access.task.own(out.access)
+	s, err := typed.WritePart[T](&out.access.place, &out.access.memo, low, high)
 	if err != nil {
 		panic(misuse{err})
 	}
@@ -86,10 +101,13 @@ func (out Out[T]) View() handle.View[T] { return shown[T](out.access) }
 // Access is the access itself: see In.Access.
 func (out Out[T]) Access() *Access { return out.access }
 
-// shown is Read of an access whose type typed has checked.
+// shown is Read of an access whose type elementsOf has checked.
 func shown[T any](a *Access) handle.View[T] {
-	if b, err := a.Place().Bytes(); err == nil && handle.Fits[T](len(b)) {
-		return handle.ViewOf[T](b)
+	if t := a.task; t.by.Load() != here() { // Slice does the same
+		t.foreign(a)
+	}
+	if b, err := a.place.Bytes(); err == nil && typed.Fits[T](len(b)) {
+		return handle.View[T](typed.ViewOf[T](b))
 	}
 	return Read[T](a) // it fails
 }
@@ -100,12 +118,8 @@ func shown[T any](a *Access) handle.View[T] {
 //
 // Fill also accepts a poisoned resource. Then fill must set all elements.
 func Fill[T any](ctx context.Context, r *resource.Resource, fill func(elements []T)) error {
-	var h handle.Handle
-	if err := h.Request(r, resource.Write); err != nil {
-		return err
-	}
-	return handle.Section(ctx, &h, func() error {
-		elements, err := handle.Write[T](&h)
+	return queue.Section(ctx, core(r), queue.Write, func(p *queue.Place) error {
+		elements, err := typed.Write[T](p, new(typed.Memo))
 		if err == nil {
 			fill(elements)
 		}
@@ -118,10 +132,10 @@ func Fill[T any](ctx context.Context, r *resource.Resource, fill func(elements [
 // Elements that a failed task has left half written are an error: see
 // [resource.ErrPoisoned].
 func Values[T any](ctx context.Context, r *resource.Resource) (elements []T, err error) {
-	err = handle.ReadOnce(ctx, r, func(v handle.View[T]) error {
-		elements = make([]T, v.Len())
-		v.Copy(elements)
-		return nil
+	err = queue.Look(ctx, core(r), func(p *queue.Place) error {
+		v, err := typed.Read[T](p, new(typed.Memo))
+		elements = append(make([]T, 0, len(v.Elements())), v.Elements()...)
+		return err
 	})
 	return elements, err
 }

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // One point is heated, and another one follows it half-way in each round.
@@ -44,15 +44,15 @@ func ExampleTask_Each() {
 // A type or a length that does not fit is refused before the run. The error names the task
 // and the resource.
 func TestTypedRefused(t *testing.T) {
-	var kind *handle.TypeError
-	var length *handle.LengthError
+	var kind *typed.TypeError
+	var length *typed.LengthError
 	for name, declare := range map[string]func(rt *orwl.Runtime, task *orwl.Task) any{
 		"a type with pointers": func(rt *orwl.Runtime, task *orwl.Task) any {
 			orwl.Reads[*int](task, orwl.Array[uint64](rt, "r", 1))
 			return &kind
 		},
 		"no whole number of elements": func(rt *orwl.Runtime, task *orwl.Task) any {
-			orwl.Writes[[3]uint64](task, orwl.Array[uint64](rt, "r", 4))
+			orwl.Writes[[3]uint64](task, rt.Resource("r", 32))
 			return &length
 		},
 	} {
@@ -82,7 +82,7 @@ func TestTypedVersions(t *testing.T) {
 	})
 	var versions []uint64
 	reader.Each(4, func(int) error {
-		versions = append(versions, in.Access().Version())
+		versions = append(versions, in.Access().Place().Version())
 		if in.View().Len() != 6 {
 			t.Errorf("%d elements", in.View().Len())
 		}
@@ -118,8 +118,8 @@ func TestPart(t *testing.T) {
 		out.Part(5, 7)[0]++
 		return nil
 	})
-	var e *resource.RangeError
+	var e *queue.RangeError
 	if err := rt.Run(t.Context()); !errors.As(err, &e) {
-		t.Errorf("%v, want a *resource.RangeError", err)
+		t.Errorf("%v, want a *queue.RangeError", err)
 	}
 }

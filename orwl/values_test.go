@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 func TestValues(t *testing.T) {
@@ -52,7 +52,7 @@ func values(t *testing.T, faulting bool) {
 
 	// A call that gives up leaves nothing behind.
 	var h handle.Handle
-	must(h.Request(r, resource.Write))
+	must(h.Request(r, queue.Write))
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := orwl.Values[float64](ended, r); !errors.Is(err, context.Canceled) {
@@ -90,14 +90,14 @@ func TestValuesOfAFailedTask(t *testing.T) {
 	if err := rt.Run(ctx); !errors.Is(err, boom) {
 		t.Fatal(err)
 	}
-	if got, err := orwl.Values[uint64](ctx, r); got != nil || !errors.Is(err, resource.ErrPoisoned) || !errors.Is(err, boom) {
+	if got, err := orwl.Values[uint64](ctx, r); got != nil || !errors.Is(err, queue.ErrPoisoned) || !errors.Is(err, boom) {
 		t.Errorf("%v, %v", got, err)
 	}
 	func() {
 		defer func() { recover() }()
 		orwl.Fill(ctx, r, func([]uint64) { panic("a fill that fails") })
 	}()
-	if got, err := orwl.Values[uint64](ctx, r); got != nil || !errors.Is(err, resource.ErrPoisoned) {
+	if got, err := orwl.Values[uint64](ctx, r); got != nil || !errors.Is(err, queue.ErrPoisoned) {
 		t.Errorf("after a fill that failed: %v, %v", got, err)
 	}
 	must(orwl.Fill(ctx, r, func(elements []uint64) { elements[0] = 1 }))

@@ -24,10 +24,10 @@ func TestWirePage(t *testing.T) {
 	}
 	for from, to := range map[string]string{
 		"| 7 | loan |": "| 7 | lend |", "| 17 | put-bytes |": "| 19 | put-bytes |", "10, 11 | accumulate": "10, 12 | accumulate",
-		"5 another epoch": "9 another epoch", ", 4 closed": "", "6 knock": "7 knock", "3 ended": "3 over",
-		"1,048,576": "1,048,577", "10, 11 | recall": "11, 12 | recall", "with version 4": "with version 5",
+		"5 broken": "9 broken", ", 4 closed": "", "6 knock": "7 knock", "3 ended": "3 over",
+		"1,048,576": "1,048,577", "10 | confirmed": "11 | confirmed", "with version 4": "with version 5",
 		"16 bytes are whole": "64 bytes are whole", "frame | 1 MiB": "frame | 2 MiB", "| 10 s |": "| 9 s |", "16th": "17th",
-		"/orwl/knock/1": "/orwl/knock/2", "`mapped`, `promises`": "`mapped`", "known, order": "order",
+		"/orwl/knock/1": "/orwl/knock/2", "`mapped`, `promises`": "`mapped`", "known, size": "size",
 		"| 3 | `[resource": "| 5 | `[resource", "`lease`, `skew`": "`lease`", "`gone`": "`away`",
 	} {
 		if changed := strings.Replace(string(text), from, to, 1); changed == string(text) || len(wireFaults(t, code, changed)) == 0 {
@@ -40,8 +40,8 @@ func TestWirePage(t *testing.T) {
 var wireLists = []struct{ dir, of, from, to string }{
 	{"net/wire", "Kind", "## Kinds", "Kinds 9 to 18"},
 	{"net/wire", "Status", "A reply's status is", "."},
-	{"resource/internal/coherence", "Kind", "| kind | name | from |", "Bits:"},
-	{"resource/internal/coherence", "Reason", "Reasons:", "."},
+	{"internal/queue/coherence", "Kind", "| kind | name | from |", "Bits:"},
+	{"internal/queue/coherence", "Reason", "Reasons:", "."},
 	{"net/p2p/internal/membership", "Kind", "A change has the kind", "."},
 	{"net/p2p/internal/membership", "State", "`state` (", ")"},
 }
@@ -50,7 +50,7 @@ var wireLists = []struct{ dir, of, from, to string }{
 var wireNumbers = []struct{ says, dir, name string }{
 	{"with version N.", "net/wire", "Version"},
 	{"Each has `version` (N)", "net/p2p/internal/control", "Version"},
-	{"Those of channel 2 have\nversion N.", "orwl/internal/message", "Version"},
+	{"Those of channels 2, 5 and 7\nhave version N.", "orwl/internal/message", "Version"},
 	{"length of the array, 4 to N |", "net/wire", "MaxHeader"},
 	{"| header of a frame | N |", "net/wire", "MaxHeader"},
 	{"| bulk of a frame | N |", "net/wire", "MaxBulk"},
@@ -58,12 +58,11 @@ var wireNumbers = []struct{ says, dir, name string }{
 	{"XXH3 of each piece of N,", "net/wire", "Piece"},
 	{"bulk gets N at first", "net/wire", "firstGrowth"},
 	{"has at most N |", "net/engine", "copied"},
-	{"| ids of one grant | N |", "resource/internal/coherence", "mostIDs"},
-	{"| spans of one message | N |", "resource/internal/coherence", "mostSpans"},
-	{"Bits: N write,", "resource/internal/coherence", "Write"},
-	{" N bytes were written,", "resource/internal/coherence", "bitWrote"},
-	{" N bytes are whole,", "resource/internal/coherence", "bitWhole"},
-	{" N nobody else waits.", "resource/internal/coherence", "bitAlone"},
+	{"| ids of one grant | N |", "internal/queue/coherence", "mostIDs"},
+	{"| spans of one message | N |", "internal/queue/coherence", "mostSpans"},
+	{"Bits: N write,", "internal/queue/coherence", "Write"},
+	{" N bytes were written,", "internal/queue/coherence", "bitWrote"},
+	{" N bytes are whole.", "internal/queue/coherence", "bitWhole"},
 	{"not open yet | N from", "net/p2p", "mostHeld"},
 	{"before their hello | N |", "net/p2p", "mostPending"},
 	{"| time for a hello | N |", "net/p2p", "helloTimeout"},
@@ -129,7 +128,7 @@ func wireFaults(t *testing.T, code wireCode, page string) (faults []string) {
 		fault("the page has the protocols %q, and the code %q", says, is)
 	}
 	words := strings.Split(part("| 9 each | resource,", " |"), ",")
-	if is := code.of(t, "resource/internal/coherence").value("headerWords"); fmt.Sprint(len(words)+1) != is {
+	if is := code.of(t, "internal/queue/coherence").value("headerWords"); fmt.Sprint(len(words)+1) != is {
 		fault("the page has %d integers in a header, and headerWords is %s", len(words)+1, is)
 	}
 	return faults

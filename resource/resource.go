@@ -1,160 +1,91 @@
 package resource
 
 import (
-	"fmt"
-	"sync/atomic"
+	"context"
 
-	"github.com/orwl/go-orwl/internal/faultpage"
-	"github.com/orwl/go-orwl/resource/internal/coherence"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
-// Resource is a lock and the bytes that it protects, kept in this process unless a
-// [Site] makes it a mirror of one elsewhere. It is made by New, used through places,
-// and must not be copied.
+// Resource is a lock and the bytes that it protects. It must not be copied.
 //
-// A grant sees everything that a place did before the release that caused it.
-//
-// What a step of a task uses stands in the first three cache lines.
-type Resource struct {
-	queue
-	// Nil unless other nodes take part: see [Site]. The queue has a field for the home.
-	mirror *mirror
-	name   string
+// A grant sees everything that was done before the release that caused it.
+type Resource queue.Resource
 
-	buffer coherence.Buffer
-	ledger coherence.Ledger
-
-	initial  int                   // bytes, at the start
-	confirm  bool                  // a release waits until its write is committed
-	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
-	reason   atomic.Pointer[error] // why it is broken
-	losses   atomic.Pointer[losses]
-	run      atomic.Pointer[Hold] // nil: no run has the resource for itself
-	relaxed  relaxed
-}
+// of is the resource as the packages of this module see it. They convert it in the same way.
+func of(r *Resource) *queue.Resource { return (*queue.Resource)(r) }
 
 // Options configure a resource. The zero value is a good default.
 type Options struct {
-	// FaultPages, if not nil, gives the resource fault pages: a view that is used
-	// after the release faults. Each access that maps bytes costs some system calls.
-	FaultPages *FaultPages
-	// Relaxed allows relaxed access to the resource, if it has a Guard.
-	Relaxed RelaxedOptions
-	// Policy is what the loss or the failure of a writer does. The default is Discard.
-	Policy Policy
-	// Undo makes the resource keep a copy of its bytes while a writer at its home
-	// changes them. If the writer fails, the copy undoes its changes: see
-	// [Place.Abandon]. It costs the memory of the bytes once more, and one copy of them
-	// for each writing access.
-	Undo bool
-	// Confirm makes Release and Renew of a write wait until the home has committed it, as
-	// [Place.Flush] does. On another node than the home this takes one more way there and
-	// back. Only the loss of the home ends the wait early, with a [*LostWriteError].
-	Confirm bool
+	// Memory, if not nil, makes the memory that the bytes lie in, size zeroed bytes at first. The default is Go's heap.
+	Memory func(size int) (Store, error)
+	// Guard, if not nil, allows relaxed access, and makes its lock: see orwl.NewGuard.
+	Guard func() (queue.Guard, error)
 }
 
-// New makes a resource of size bytes, all zero. The name is for errors and
-// reports. Size is a multiple of 8; 0 is a lock without bytes.
+// Store is memory for the bytes of a resource that its user makes: see [Options]. Only a caller that has the resource
+// alone calls Resize.
+type Store interface {
+	// Bytes is the memory. It stays where it is, so that a slice of it shows later contents.
+	Bytes() []byte
+	// Resize keeps what fits. New bytes are zero. If it fails, nothing has changed.
+	Resize(size int) error
+}
+
+// New makes a resource of size bytes, all zero. The name is for errors and reports. 0 is a lock without bytes.
 func New(name string, size int) (*Resource, error) { return NewWith(name, size, Options{}) }
 
 // NewWith is New with options.
 func NewWith(name string, size int, o Options) (*Resource, error) {
-	r := &Resource{name: name, initial: size, confirm: o.Confirm}
-	if !validSize(size) {
-		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
+	q := queue.Options{Relaxed: queue.RelaxedOptions{Guard: o.Guard}}
+	if o.Memory != nil {
+		q.Memory = func(size int) (queue.Store, error) { return o.Memory(size) }
 	}
-	if err := r.allow(o.Relaxed); err != nil {
-		return nil, err
-	}
-	if o.Policy > Abort {
-		return nil, fmt.Errorf("resource: %q: Options.Policy is %d: want Discard, Poison or Abort", name, o.Policy)
-	}
-	r.ledger.Open(o.Policy)
-	if o.Undo {
-		r.keepCopies()
-	}
-	if o.FaultPages == nil {
-		r.buffer.Init(size)
-		return r, nil
-	}
-	pages, err := o.FaultPages.NewMemory(name, size)
-	if err != nil {
-		return nil, fmt.Errorf("resource: %q: %w", name, err)
-	}
-	r.buffer.MoveTo(pages)
-	return r, nil
-}
-
-// Close frees fault pages. Do not use the resource or a view of it afterwards.
-func (r *Resource) Close() error {
-	if r.pages() == nil {
-		return nil
-	}
-	return r.pages().Close()
-}
-
-// pages are the fault pages, or nil.
-func (r *Resource) pages() *faultpage.Memory {
-	pages, _ := r.buffer.Store().(*faultpage.Memory)
-	return pages
+	r, err := queue.NewWith(name, size, q)
+	return (*Resource)(r), err
 }
 
 // Name is the name given to New.
-func (r *Resource) Name() string { return r.name }
+func (r *Resource) Name() string { return of(r).Name() }
 
-// Policy is what the loss or the failure of a writer does.
-func (r *Resource) Policy() Policy { return r.ledger.Policy() }
+// Size is the number of bytes at this moment, as this node knows it. It waits for nobody.
+func (r *Resource) Size() int { return of(r).Inspect().Size }
 
-// SetPolicy replaces the policy of the resource's Options. Call it before the first
-// request. It fails while a request is queued.
-func (r *Resource) SetPolicy(p Policy) error {
-	if p > Abort {
-		return fmt.Errorf("resource: %q: policy is %d: want Discard, Poison or Abort", r.name, p)
-	}
-	if r.outstanding() {
-		return fmt.Errorf("%w: %q", ErrUsed, r.name)
-	}
-	r.ledger.SetPolicy(p)
-	return nil
+// Snapshot appends the bytes to dst as they are between two accesses, and returns their version. It is a relaxed access.
+// If the resource is poisoned, it appends them, too, and returns an error that matches [ErrPoisoned].
+func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, version uint64, err error) {
+	return of(r).Snapshot(ctx, dst)
 }
 
-// SetUndo sets the resource's Options.Undo. Call it before the first request. It fails
-// while a request is queued.
-func (r *Resource) SetUndo(undo bool) error {
-	if r.outstanding() {
-		return fmt.Errorf("%w: %q", ErrUsed, r.name)
-	}
-	if r.recovery = nil; undo {
-		r.keepCopies()
-	}
-	return nil
+// Relaxed begins a relaxed access: for reading beside other readers, or for writing alone. It waits until the guard lets
+// it in. All earlier writes are then visible.
+//
+//	in, err := r.Relaxed(ctx, resource.Write)
+//	if err != nil {
+//		return err
+//	}
+//	b := in.Bytes()
+//	...
+//	in.Leave()
+//
+// It takes no part in the FIFO order, and follows the leaf rule: who holds an ordered grant makes no relaxed access, and
+// who is inside a relaxed access waits for no ordered grant. The first relaxed access also waits for every request that
+// was made before it, until that is acquired or cancelled. With the context of a task of package orwl, an access that
+// breaks the rule fails at once. With any other context it may wait for ever.
+func (r *Resource) Relaxed(ctx context.Context, m Mode) (Inside, error) {
+	in, err := of(r).Relaxed(ctx, m)
+	return Inside(in), err
 }
 
-// InitialSize is the number of bytes at the start. Only a place that holds the resource
-// knows the current size.
-func (r *Resource) InitialSize() int { return r.initial }
+// Inside is a relaxed access, from [Resource.Relaxed] to Leave. It is a value, so that an access allocates nothing. One
+// goroutine uses it, once. If a panic before Leave is recovered elsewhere, the resource stays locked for good.
+type Inside queue.Inside
 
-// Break breaks the resource for good: every waiting or later request gets ErrBroken and
-// the reason. A holder may still release, which grants nothing. Only the first reason
-// counts.
-func (r *Resource) Break(reason error) {
-	if !r.reason.CompareAndSwap(nil, &reason) {
-		return
-	}
-	r.breakDown()
-	if g := r.guard.Load(); g != nil {
-		g.abandon()
-	}
-	if r.mirror != nil {
-		r.mirror.breakDown()
-	} else if r.home != nil {
-		r.home.poke()
-	}
-	r.lose()
-}
+// Bytes returns the resource's bytes. They are valid until Leave or Resize. A reader must not change them.
+func (i Inside) Bytes() []byte { return queue.Inside(i).Bytes() }
 
-// brokenError is the error of a resource that is broken.
-func (r *Resource) brokenError() error {
-	// Break stores the reason before it sets the flag.
-	return fmt.Errorf("%w: %w", ErrBroken, *r.reason.Load())
-}
+// Resize changes the number of bytes, and returns them: the old bytes as far as they fit, then zeros. Slices of the old
+// bytes keep their contents, except with Options.Memory.
+func (i Inside) Resize(size int) ([]byte, error) { return queue.Inside(i).Resize(size) }
+
+// Leave ends the access. If it was for writing, the bytes count as written.
+func (i Inside) Leave() { queue.Inside(i).Leave() }

@@ -68,12 +68,12 @@ type benchPlan struct {
 	fabric      string
 	machine     model.Model // of sim
 	nodes       int         // of p2p
-	turns       int         // of all but sim
+	turns       int         // for all fabrics except sim
 	trees       []*topology.Tree
 	writes      []float64
 	disciplines []string
 	locks       []locks.Options // for each tree
-	contest     contest         // all but what the lists vary
+	contest     contest         // the fields that the lists do not vary
 }
 
 // median holds a contest several times, and takes the one of median length. The prediction is

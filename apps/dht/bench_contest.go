@@ -21,9 +21,9 @@ type contest struct {
 	Discipline string
 	Writes     float64 // percent
 	Operations int     // of each rank
-	Elements   int     // there from the beginning
+	Elements   int     // the elements in the beginning
 	Buckets    int
-	Heap       int // as many cells as are needed, if negative
+	Heap       int // the number of its cells; a negative one stands for enough
 	Lock       locks.Options
 	Seed       uint64
 }

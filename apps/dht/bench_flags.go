@@ -44,7 +44,7 @@ func (o *benchFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.fabric, "window", "mem", command.Usage("window", ", sim (predicted)"))
 	f.StringVar(&o.ranks, "ranks", "8", "with `N` ranks, or each of several numbers with commas between: one keeps the volume, the others use it; on sim, nodes of 16 cores")
 	f.StringVar(&o.topology, "topology", "", "the machine, instead of -ranks: "+command.Usage("topology", ""))
-	f.StringVar(&o.machine, "machine", "piz-daint", command.Usage("machine", " of -window sim: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", ")))
+	f.StringVar(&o.machine, "machine", "piz-daint", command.Usage("machine", " of -window sim: a file that orwl-lab model -json wrote, or one of "+strings.Join(machineNames(), ", ")))
 	f.Var(command.Whole(&o.nodes, 2, mostBenchNodes), "nodes", "of -window p2p, `N` nodes, which are processes: the first keeps the volume, the others have the ranks that use it")
 	f.Var(command.Whole(&o.turns, 1, mostBenchTurns), "repeats", "of all but sim, "+command.Usage("repeats", ""))
 	f.StringVar(&o.writes, "fw", "0,2,5,20", command.Usage("fw", "; here they insert"))

@@ -51,12 +51,12 @@ func show(address, guard string, place launch.Place) (_ *display, err error) {
 	return e, e.Register(e.times)
 }
 
-// observer hears of accesses to volumes.
-func (e *display) observer() resource.Observer {
+// watch counts and times the accesses to a volume.
+func (e *display) watch() func(*resource.Resource) {
 	if e.Exhibit == nil {
 		return nil
 	}
-	return e.Relaxed(e.guard)
+	return func(r *resource.Resource) { e.Relaxed(r, e.guard) }
 }
 
 // timed is told how long pipelines take.

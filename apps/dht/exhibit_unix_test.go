@@ -47,7 +47,7 @@ func watched(t *testing.T, args ...string) (c *exec.Cmd, addr, metrics string) {
 func TestAlertsOfTable(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	s := promserver.Start(t, promserver.Options{Rules: "../../dashboards/rules.yml"})
-	_, small, ofSmall := watched(t, "-memory", "1", "-volumes", "128")
+	_, small, ofSmall := watched(t, "-memory", "1", "-volumes", "64")
 	slow, large, ofLarge := watched(t)
 	s.Watch(
 		promserver.Job{Name: "dht-small", Targets: []string{ofSmall}},

@@ -67,11 +67,11 @@ func goesOn(t *testing.T, victim int) {
 	}
 	_ = c.Wait() // the code says how it ended
 	write.Close()
-	if code := c.ProcessState.ExitCode(); code != 128+9 {
-		t.Errorf("exit code %d, want %d", code, 128+9)
+	if code := c.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d, and the others have ended well", code)
 	}
-	lost := fmt.Sprintf("launch: node %d was ended by a signal: killed; the others ", victim)
-	if text := said.String(); strings.Count(text, lost+"go on\n") != 1 || strings.Count(text, "dht serve: "+lost+"went on, and ended well\n") != 1 {
+	lost := fmt.Sprintf("launch: node %d was ended by a signal: killed; the others go on\n", victim)
+	if text := said.String(); strings.Count(text, lost) != 1 {
 		t.Errorf("said\n%s", text)
 	}
 }

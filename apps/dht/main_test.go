@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	os.Setenv("ORWL_LEASE", "1m")                                 // no test is about a silent node
-	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0") // of those processes: the race detector's default is a second
+	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0") // for those processes: the race detector's default is a second
 	os.Exit(m.Run())
 }
 
@@ -79,7 +79,7 @@ func TestCommandLine(t *testing.T) {
 		{"serve -ssh a,b -nodes 1", command.Misused, "", "-nodes is 1, want at least 2, as many as -ssh names hosts"},
 		{"serve -ssh a,b -listen :0", command.Misused, "", "where other machines can connect"},
 		{"serve -volumes 65537", command.Misused, "", `-volumes is "65537", want a whole number from 0 to 65536`},
-		{"serve -memory 1 -volumes 1000", command.Misused, "", "which gives a volume 1040 bytes, want 8192 to 4294967296"},
+		{"serve -memory 1 -volumes 1000", command.Misused, "", "which leaves a volume 0 bytes, want at least 8192"},
 		{"serve -guard MCS", command.Misused, "", `-guard is "MCS", want foMPI-RW, RMA-RW`},
 		{"serve -password-file nothing", command.Misused, "", `-password-file is "nothing": no such file or directory`},
 	} {

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/orwl/go-orwl/apps/dht/budget"
 	"github.com/orwl/go-orwl/apps/dht/resp"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
@@ -59,7 +60,7 @@ func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints 
 		return err
 	}
 	if o.nodes.Spawns(place) {
-		// What is wrong with the last node's address is wrong with the command line.
+		// A fault in the last node's address is a fault in the command line.
 		if _, err := o.address(o.nodes.Nodes-1, s.secret); err != nil {
 			return err
 		}
@@ -98,6 +99,9 @@ type serving struct {
 // ends.
 const drained = 3 * time.Second
 
+// restful is how often memory that was not needed since goes back to the system.
+const restful = 10 * time.Second
+
 // run serves until ctx is done.
 func (s *serving) run(ctx context.Context) (err error) {
 	at, err := s.address(s.place.PortOffset(), s.secret)
@@ -117,13 +121,15 @@ func (s *serving) run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.display.Close()) }()
-	store, nodes, leave, err := s.open(ctx)
+	memory := budget.New(s.memory * mebi)
+	memory.Govern()
+	store, nodes, leave, err := s.open(ctx, memory)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	server, err := resp.New(resp.Options{
-		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Memory: s.memory * mebi, Log: s.log, Timed: s.display.timed(),
+		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Memory: memory, Log: s.log, Timed: s.display.timed(),
 	})
 	if err == nil {
 		err = s.display.follow(nodes, store, server, s.log)
@@ -133,13 +139,20 @@ func (s *serving) run(ctx context.Context) (err error) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
+	resting := time.NewTicker(restful)
+	defer resting.Stop()
 	s.log.Info("serving redis clients", "address", listener.Addr().String(), "nodes", max(1, s.place.Nodes), "password", s.secret != "")
 	s.log.Info("all keys are kept in memory only: those of a node are gone when it ends")
-	select {
-	case err = <-ended:
-		server.Close()
-		return err
-	case <-ctx.Done():
+	for going := true; going; {
+		select {
+		case err = <-ended:
+			server.Close()
+			return err
+		case <-resting.C:
+			memory.Rest()
+		case <-ctx.Done():
+			going = false
+		}
 	}
 	s.log.Info("ending")
 	patience, cancel := context.WithTimeout(context.Background(), drained)

@@ -50,7 +50,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.Var(command.Whole(&o.bulk, resp.LeastBulk, resp.MostBulk), "bulk", "a client's string has at most `N` bytes")
 	o.nodes.Define(f, mostServeNodes, mostServeNodes, "start `N` nodes, processes of this machine that share the table")
 	f.Var(command.Whole(&o.volumes, 0, mostVolumes), "volumes", "the table has `N` volumes, 64 for each node if 0")
-	f.Var(command.Count(&o.memory, mostMemory), "memory", "the volumes of a node grow up to `N` MiB, all together")
+	f.Var(command.Count(&o.memory, mostMemory), "memory", "a node takes `N` MiB at most for keys and clients, and up to 64 MiB beside them for itself")
 	f.StringVar(&o.metrics, "metrics", "", command.Usage("metrics", ", such as 127.0.0.1:9470"))
 	f.StringVar(&o.guard, "guard", "RMA-RW", "the `LOCK` of a volume: any of kind read-write that orwl locks shows")
 }
@@ -65,8 +65,8 @@ func (o *serveFlags) check(place launch.Place) error {
 	if o.volumes == 0 {
 		o.volumes = volumesOfNode * nodes
 	}
-	if most := o.volumeBytes(nodes); most < leastVolumeBytes || most > mostVolumeBytes {
-		return command.Misusef("-memory is %d and -volumes %d, which gives a volume %d bytes, want %d to %d", o.memory, o.volumes, most, leastVolumeBytes, mostVolumeBytes)
+	if first := o.firstBytes(nodes); first < leastVolumeBytes {
+		return command.Misusef("-memory is %d and -volumes %d, which leaves a volume %d bytes, want at least %d: ask for fewer volumes, or more memory", o.memory, o.volumes, first, leastVolumeBytes)
 	}
 	return guardExists(o.guard)
 }
@@ -88,11 +88,23 @@ func guardExists(name string) error {
 // The sizes that a volume may grow to.
 const (
 	leastVolumeBytes = 8 << 10
+	firstVolumeBytes = 64 << 10
 	mostVolumeBytes  = 4 << 30
 )
 
-// volumeBytes is how large each volume may grow.
-func (o *serveFlags) volumeBytes(nodes int) int { return o.memory * mebi * nodes / o.volumes &^ 15 }
+// volumeBytes is how large each volume may grow: as large as all of them together, since what they
+// take together is limited elsewhere. The addresses of a process are many, but not endless.
+func (o *serveFlags) volumeBytes(nodes int) int {
+	return min(o.memory*mebi, mostVolumeBytes, mostAddresses*nodes/o.volumes) &^ 15
+}
+
+// mostAddresses is how many bytes of addresses the volumes of a node take.
+const mostAddresses = 1 << 45
+
+// firstBytes is how large each volume is at first: all together half of the memory, at most.
+func (o *serveFlags) firstBytes(nodes int) int {
+	return min(o.memory*mebi/2*nodes/o.volumes, firstVolumeBytes) &^ (4<<10 - 1)
+}
 
 // address is where a node listens. Without a password that must be where only this
 // machine can connect.

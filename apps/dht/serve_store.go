@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/orwl/go-orwl/apps/dht/budget"
 	"github.com/orwl/go-orwl/apps/dht/table"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl"
@@ -17,7 +18,7 @@ const parting = time.Second
 
 // open makes the table, with the other nodes if there are any, and tells how to leave
 // it.
-func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, leave func() error, err error) {
+func (s *serving) open(ctx context.Context, memory *budget.Budget) (_ *table.Strings, _ *orwl.Nodes, leave func() error, err error) {
 	if s.place.Begin > 0 {
 		return nil, nil, nil, command.Misusef("ORWL_BEGIN is %d, and the table needs all its %d nodes from the beginning: unset it", s.place.Begin, s.place.Nodes)
 	}
@@ -33,10 +34,10 @@ func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, le
 		if err := run.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
-		return nil // who goes on serving, or is gone, need not be waited for
+		return nil // it does not wait for nodes that go on serving, or are gone
 	}
 	t, err := table.NewStrings(ctx, table.Options{
-		Nodes: run, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard, Observer: s.display.observer(),
+		Nodes: run, Volumes: s.volumes, First: s.firstBytes(max(1, s.place.Nodes)), Most: s.volumeBytes(max(1, s.place.Nodes)), Memory: memory, Guard: s.guard, Watch: s.display.watch(),
 	})
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, depart())

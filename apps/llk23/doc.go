@@ -8,7 +8,6 @@
 //	go run ./apps/llk23 -kernel fast -sweeps 4
 //	go run ./apps/llk23 -nodes 2 -metrics 127.0.0.1:9464
 //	srun -n 8 ./llk23 -grid 16x16 -json
-//	go run ./apps/llk23 experiments
 //
 // # What it computes
 //
@@ -23,11 +22,11 @@
 // The matrix is a grid of package [github.com/orwl/go-orwl/orwl/stencil], swept in place. The
 // elements of a block's neighbours reach it through resources, one for each frontier, and in
 // no other way. There is no barrier; a block runs ahead as far as its neighbours allow. A large block
-// has up to three tasks, its stages (docs/reference/stencils.md). While the rows of a block are in the
+// has up to three tasks, its pieces (docs/reference/stencils.md). While the rows of a block are in the
 // cache it can be swept several times (-sweeps): then frontiers are deeper, and needed less often.
 //
-//	-tasks fused   the stages read four frontiers and write the block's own four
-//	-tasks 9       the stages read eight frontiers; when the last has ended, eight
+//	-tasks fused   the pieces read four frontiers and write the block's own four
+//	-tasks 9       the pieces read eight frontiers; when the last has ended, eight
 //	               exporters write an edge or a corner each (the paper's form)
 //
 // # On several nodes
@@ -48,25 +47,20 @@
 // too. Waiting includes the time until a worker is free, and what the runtime itself takes. Time computing
 // goes by the clock: nodes that share processors take them from each other.
 //
-// A frontier is a prefetch hit if it was there when the block ended the stage before. Hidden is
+// A frontier is a prefetch hit if it was there when the block ended the piece before. Hidden is
 // the time for which frontiers were on their way, since they were announced, while the block
 // did something else. A frontier of the same node is on its way until it is computed, and one
 // of another node until it is here: the reader does not learn when that was computed. A block
-// of one stage has no hits after its first pass: each frontier that it reads depends on what it
+// of one piece has no hits after its first pass: each frontier that it reads depends on what it
 // has just written.
 //
 // The figures of several nodes are of all of them. The time is from when the first began until
 // the last had swept its blocks, without the collection afterwards.
 //
 // A trace (package trace, orwl trace report) has room for 262,144 slices, shared evenly by the nodes and then
-// by their tasks, and sums up what comes after the first of each. A stage also waits while another stage of
+// by their tasks, and sums up what comes after the first of each. A piece also waits while another piece of
 // its block works. So its waits add up to more than the block's.
 //
 // With -metrics, node i serves metrics at the port plus i (docs/reference/observe.md), and with -why node 0
 // tells which task runs where ([orwl.Runtime.Placement]).
-//
-// # Experiments
-//
-// llk23 experiments makes the paper's four experiments on this machine, and draws them beside what
-// the paper says: see package [github.com/orwl/go-orwl/apps/llk23/experiments].
 package main

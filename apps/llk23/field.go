@@ -10,6 +10,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
@@ -18,7 +19,7 @@ import (
 type form string
 
 const (
-	// fused is one task, or one for each stage of a large block. They export the block's
+	// fused is one task, or one for each piece of a large block. They export the block's
 	// frontiers themselves.
 	fused form = "fused"
 	// nine is the paper's form: the same, and a task for each of the up to eight edges and corners
@@ -35,13 +36,13 @@ type field struct {
 	nodes      *orwl.Nodes      // nil: this process is alone
 	exhibit    *exhibit.Exhibit // nil: there is none
 	log        *slog.Logger     // nil: slog's own
-	pin        bool             // the workers
+	pin        bool             // the workers are pinned
 	why        io.Writer        // gets the placement of the run; nil: it is not asked for
-	films      bool             // the run
+	films      bool             // the run is filmed
 
 	cells  *stencil.Grid
 	planes [planes]*stencil.Field[float64]
-	views  []block // what is swept of each block; only one task works on a block at a time
+	views  []block // by block: the part that is swept; only one task works on a block at a time
 	begin  time.Time
 	setup  time.Duration
 	trace  *tracing   // nil: there is no trace
@@ -52,8 +53,9 @@ type field struct {
 
 	final    []float64         // the interior, once it is solved, on node 0
 	accounts []stencil.Account // of all blocks, on node 0
-	// What the run took, on node 0.
+	// The cost of the run, on node 0.
 	took    time.Duration // from the start of the runtime to the end of the last task
+	pace    *inspect.Pace // nil on several nodes
 	shipped int64         // bytes of contents that went from node to node meanwhile
 }
 

@@ -15,7 +15,7 @@ import (
 type figures struct {
 	field *field
 	mu    sync.Mutex
-	spent [stencil.Phases]time.Duration // as last told, so that it never goes back
+	spent [stencil.Phases]time.Duration // the last values told, so that none goes back
 }
 
 // phaseLabels are the phases as metrics call them.

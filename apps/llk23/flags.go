@@ -41,7 +41,7 @@ type options struct {
 	linger           time.Duration
 }
 
-// What -init can say besides the name of a file.
+// The values of -init besides the name of a file.
 const (
 	initHills  = "hills"
 	initNoise  = "noise"
@@ -87,7 +87,7 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs.Var(command.Switch(&o.pin), "pin", "bind each worker to a processor of its own; nodes of one machine each need processors of their own")
 
 	fs.Var(command.Switch(&o.json), "json", command.Usage("json", ", instead of the table"))
-	fs.Var(command.File(&o.out, ".npy"), "out", "write the final matrix, its ring included, to `FILE`.npy, for NumPy")
+	fs.Var(command.File(&o.out, ".npy"), "out", command.Usage("out", ", the final matrix with its ring, to `FILE`.npy, for NumPy"))
 	fs.Var(command.File(&o.plot, ".png", ".gif"), "plot", "draw the field, and how much each block waited, in `FILE`.png, or the whole run as a film in FILE.gif")
 
 	fs.Var(command.Switch(&o.why), "why", command.Usage("why", ", and where each frontier is kept, on standard error when the run begins"))
@@ -99,7 +99,6 @@ func (o *options) flagSet() *flag.FlagSet {
 
 // alone is the help of llk23 without a command.
 var alone = command.Command{
-	Usage: "llk23 [FLAGS]\nllk23 COMMAND [FLAGS]",
 	Text: `Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks, with a few tasks for
 each, and compares every bit with a sequential sweep.
 

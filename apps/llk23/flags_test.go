@@ -33,7 +33,7 @@ func TestParse(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct {
 		args string
-		says []string // what the one line must contain
+		says []string // the texts that the one line must contain
 	}{
 		{"-grid 0x4", []string{"-grid", `"0x4"`, "1 to 4096"}},
 		{"-grid 4", []string{"-grid", "4x4", "1 to 4096"}},

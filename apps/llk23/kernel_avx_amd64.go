@@ -2,7 +2,9 @@ package main
 
 import "golang.org/x/sys/cpu"
 
-//go:generate go -C bench/_avx run . -out ../../kernel_avx_amd64.s
+// _avx is a module of its own, so that avo is no dependency of go-orwl.
+//
+//go:generate go -C _avx run . -out ../kernel_avx_amd64.s
 
 const (
 	unitAVX = 4 // elements of a row that are swept in a step

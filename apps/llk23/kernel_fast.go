@@ -26,8 +26,8 @@ func sweepFast(b *block, from, to int) {
 
 // sweepFastAVX sweeps rows with vectors, four at a time, and returns the first one that is left.
 //
-// What is left of rows where they end comes last. That is the sweep's order, too: no element of a column
-// needs those to its east in this sweep.
+// The ends of rows that fill no vector come last. This is the sweep's order, too: no element of a column
+// needs the elements to its east in this sweep.
 func sweepFastAVX(b *block, from, to int) int {
 	end, left := sweepUnitsAVX(b, from, to)
 	if left < b.cols {

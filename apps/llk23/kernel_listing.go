@@ -49,9 +49,9 @@ func updateListing(north, west, center, east, south, zb, zr, zu, zv, zz float64)
 // togetherListing lets all lanes of w advance by n elements. Their rows are
 // neighbours, a, b, c and d from north to south.
 //
-// Of its five elements of data a row loads only the east one. Its north is what
-// the row above has just computed, its south is the east of the row below, and
-// its center was its east.
+// A row loads only the east one of its five elements of data. The row above has just
+// computed its north, its south is the east of the row below, and its center was its
+// east.
 func togetherListing(w *wave, n int) {
 	a, b, c, d := w.piece(0, n), w.piece(1, n), w.piece(2, n), w.piece(3, n)
 	north, south := a.north[1:n+1], d.south[1:n+1]

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/orwl/go-orwl/apps/llk23/experiments"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/metrics"
@@ -34,19 +33,13 @@ var itself = command.Program{
 		o := defaults()
 		return o.flagSet()
 	},
-	Alone:    alone,
-	Commands: []command.Command{experiments.Command(context.Background())},
+	Alone: alone,
 }
 
 // run is the program, alone or as a node of a run. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := itself.Builtin(args, stdout, stderr); done {
 		return code
-	}
-	if len(args) > 0 && (args[0] == "experiments" || args[0] == "help") {
-		p := itself
-		p.Commands = []command.Command{experiments.Command(ctx)}
-		return p.Execute(args, stdout, stderr)
 	}
 	var place launch.Place
 	o, err := parse(args)

@@ -30,7 +30,7 @@ func TestJSON(t *testing.T) {
 			t.Error("there is more than one object")
 		}
 		keys := []string{"block", "bytes_shipped", "compute_share", "elements", "grid", "hand_overs", "hidden_seconds", "iters", "kernel",
-			"least_wait_share", "nodes", "ns_per_element", "prefetch_hits", "processors", "seconds", "sequential_seconds", "sha256", "speed_up",
+			"least_wait_share", "nodes", "ns_per_element", "pace", "prefetch_hits", "processors", "seconds", "sequential_seconds", "sha256", "speed_up",
 			"tasks", "verified", "wait_share"}
 		if has := slices.Sorted(maps.Keys(got)); !slices.Equal(has, keys) {
 			t.Errorf("the object has %v, want %v", has, keys)
@@ -90,8 +90,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestFirstScreen checks the report's first lines for 16 blocks on 2 processors that compute all
-// the time that is possible, but for a fifth.
+// TestFirstScreen checks the report's first lines for 16 blocks on 2 processors that compute for
+// four fifths of the time that is possible.
 func TestFirstScreen(t *testing.T) {
 	spent := [stencil.Phases]time.Duration{stencil.Computing: 100, stencil.Waiting: 875, stencil.Importing: 25}
 	r := &report{shares: make([]share, 16), Processors: 2, LeastWaitShare: 0.875, Seconds: 2, HandOvers: 48, PrefetchHits: 12,

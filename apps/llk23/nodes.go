@@ -18,10 +18,10 @@ import (
 )
 
 // spawn runs this program once for each node, on this machine or over ssh, and returns the exit
-// code. Node 0 says what comes out, as it would alone; before what others say is the
-// number of the node. This process shows how far all are together. Signals go to the nodes, which
-// end by themselves. A node that exits with a code has said why, but for an interrupt, of which all
-// would say the same.
+// code. Node 0 prints the result, as it would alone. The lines of other nodes begin with
+// the number of the node. This process shows how far all are together. Signals go to the nodes,
+// which end by themselves. A node that exits with a code has said why. After an interrupt it says
+// nothing, because all would say the same.
 func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	program, err := os.Executable()
 	if err == nil {

@@ -85,21 +85,27 @@ func (f *field) sides(yield func(n, neighbour int, diagonal bool)) {
 	}
 }
 
-// shipped is how many bytes of frontiers go from node to node.
+// shipped is how many bytes of frontiers go from node to node: each version. A block reads what a later neighbour has
+// written in the round before, so the neighbour's last frontier goes, too, though no block reads it.
 func shipped(f *field) int64 {
+	passes := (f.iters + f.cells.InPass() - 1) / f.cells.InPass()
 	cells := 0
 	f.sides(func(n, neighbour int, diagonal bool) {
+		versions := passes
+		if neighbour > n {
+			versions++
+		}
 		switch {
 		case f.cells.Node(n) == f.cells.Node(neighbour):
 		case diagonal:
-			cells++
+			cells += versions
 		case n/f.grid.cols == neighbour/f.grid.cols:
-			cells += f.each.rows
+			cells += versions * f.each.rows
 		default:
-			cells += f.each.cols * f.cells.InPass()
+			cells += versions * f.each.cols * f.cells.InPass()
 		}
 	})
-	return 8 * int64(cells) * int64((f.iters+f.cells.InPass()-1)/f.cells.InPass())
+	return 8 * int64(cells)
 }
 
 // TestFieldOnNodes is TestField on several nodes. The kernels take turns: they do not know about nodes.

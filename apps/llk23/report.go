@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
@@ -22,7 +23,7 @@ type report struct {
 	// Seconds is the time from the start of the runtime to the end of the last
 	// task, without setting up and verifying.
 	Seconds      float64 `json:"seconds"`
-	NsPerElement float64 `json:"ns_per_element"` // and iteration
+	NsPerElement float64 `json:"ns_per_element"` // for each element and iteration
 	ComputeShare float64 `json:"compute_share"`  // of all blocks' time
 	WaitShare    float64 `json:"wait_share"`
 	// LeastWaitShare is what the blocks must wait: no more of them can compute at a time than
@@ -49,8 +50,12 @@ type report struct {
 	// else, in sum.
 	HiddenSeconds float64 `json:"hidden_seconds"`
 
+	// Pace is the time of a pass, beside the least that it can take: by the circle of tasks that wait for each other
+	// longest, and by all bodies on the processors. It is not known on several nodes.
+	Pace *inspect.Pace `json:"pace,omitempty"`
+
 	shares     []share // by block, row by row
-	all        share   // of them
+	all        share   // the sum of shares
 	grid, each size
 	setup      time.Duration
 	differs    error // why it is not verified, if it was compared
@@ -69,7 +74,7 @@ func newReport(f *field) *report {
 		Kernel: f.kernel.name, Tasks: f.form,
 		Seconds: f.took.Seconds(), setup: f.setup,
 		NsPerElement: float64(f.took.Nanoseconds()) / float64(f.updates()),
-		grid:         f.grid, each: f.each, Processors: f.nodes.Processors(),
+		grid:         f.grid, each: f.each, Processors: f.nodes.Processors(), Pace: f.pace,
 	}
 	for n, a := range f.accounts {
 		r.shares = append(r.shares, share{n / f.grid.cols, n % f.grid.cols, r.Seconds, a})

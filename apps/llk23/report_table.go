@@ -28,6 +28,9 @@ func (r *report) table() string {
 	}
 	line("compute", "%5.1f %% of the blocks' time, %s", 100*all.computing(), r.possible())
 	line("wait", "%5.1f %%; %s", 100*all.waiting(), r.mustWait())
+	if r.Pace != nil {
+		line("pace", "%v", r.Pace)
+	}
 	line("frontiers", "%5.1f %% to copy them", 100*all.moving())
 	line("hand-overs", "%d frontiers of %d bytes, %d bytes between nodes", r.HandOvers, all.account.Bytes, r.BytesShipped)
 	line("hidden", "%v in sum, while blocks did something else; %d frontiers (%.1f %%) had come before they were asked for",

@@ -36,6 +36,7 @@ func (f *field) solve(ctx context.Context, m *show.Meter) error {
 	if err != nil {
 		return err
 	}
+	f.pace = rt.Inspect().Pace
 	all, clocks, err := f.exchange(ctx)
 	if err == nil {
 		err = f.trace.gather(ctx, f, all[f.nodes.Number()].Took)
@@ -55,7 +56,7 @@ func (f *field) solve(ctx context.Context, m *show.Meter) error {
 	return nil
 }
 
-// program makes this node's blocks, and declares everybody's tasks.
+// program makes this node's blocks, and declares all nodes' tasks.
 func (f *field) program(ctx context.Context) (*orwl.Runtime, error) {
 	observers, err := f.trace.observers(f)
 	if err != nil {

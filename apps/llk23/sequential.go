@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 )
 
-// problem is what to compute, whoever computes it.
+// problem is what to compute, in blocks or sequentially.
 type problem struct {
 	rows, cols int // of the interior
 	iters      int

@@ -43,7 +43,7 @@ func traced(t *testing.T, count int, p problem, grid size, form form, most int) 
 }
 
 // TestTraceAddsUp compares the slices with the report's shares: a block waits while none
-// of its stages does anything. It does so on one node and on two,
+// of its pieces does anything. It does so on one node and on two,
 // with room for all slices and for few.
 func TestTraceAddsUp(t *testing.T) {
 	for _, count := range []int{1, 2} {
@@ -51,13 +51,13 @@ func TestTraceAddsUp(t *testing.T) {
 			for _, most := range rings.Sampling([]int{mostSlices, 200, 1}, []int{200}) {
 				p := problem{rows: 3 * 33, cols: 2 * 70, iters: 30, kernel: listing(), values: noise}
 				f, tr := traced(t, count, p, size{3, 2}, form, most)
-				stages := make(map[string]bool)
+				pieces := make(map[string]bool)
 				exporters := 0
 				for _, k := range tr.Tracks {
 					if strings.HasSuffix(k.Task, ", exporter") {
 						exporters++
 					} else {
-						stages[k.Task] = true
+						pieces[k.Task] = true
 					}
 				}
 				want := 0
@@ -65,8 +65,8 @@ func TestTraceAddsUp(t *testing.T) {
 				if form == fused {
 					want = 0
 				}
-				if exporters != want || len(stages) < len(f.views) {
-					t.Errorf("%s: %d exporters and %d stages, want %d and at least %d", form, exporters, len(stages), want, len(f.views))
+				if exporters != want || len(pieces) < len(f.views) {
+					t.Errorf("%s: %d exporters and %d pieces, want %d and at least %d", form, exporters, len(pieces), want, len(f.views))
 				}
 				told := tr.Report(trace.ReportOptions{})
 				if full := told.NotRecorded > 0; full != (most < mostSlices) {
@@ -76,7 +76,7 @@ func TestTraceAddsUp(t *testing.T) {
 				all := r.Seconds * float64(len(f.views))
 				computes, waits := 0.0, all
 				for _, task := range told.Tasks {
-					if stages[task.Task] {
+					if pieces[task.Task] {
 						computes += task.Regions[trace.Compute]
 						for _, worked := range task.Regions {
 							waits -= worked

@@ -5,16 +5,10 @@
 //	orwl lock       run a command while such a lock is held
 //	orwl holders    show who holds such locks and who waits, or release one by force
 //	orwl locks      show the table of locks: what each promises, takes and costs
-//	orwl sim        give a lock to the simulator and see whether it keeps its promises
-//	orwl bench      run the papers' benchmarks of locks, on any window
-//	orwl reproduce  play the papers' figures again, and say which of their claims hold
-//	orwl predict    play the papers' benchmarks on a described machine, in virtual time
 //	orwl vet        say whether a system of tasks lives for ever, or where it deadlocks
 //	orwl trace      say where the time of a recorded run went, and which tasks it waited for
 //	orwl topo       show the machine as the tree that the locks see
 //	orwl place      put tasks near those they share with, on a described machine
-//	orwl model      measure what this machine's operations cost, or validate predictions
-//	orwl taskbench  run Task Bench's task graphs, and find the smallest task that pays
 //
 // Each has -h. orwl version, orwl completion and orwl man are for its users' shells.
 //

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -34,7 +33,7 @@ func taskGraph(text string) (placement.Graph, error) {
 		}
 		return ringOfTasks(n), nil
 	}
-	file, err := os.Open(text)
+	file, err := input(text, "a file with lines of TASK TASK WEIGHT")
 	if err != nil {
 		return placement.Graph{}, fmt.Errorf("%q is not grid:WxH, not ring:N, and no file: %w", text, err)
 	}

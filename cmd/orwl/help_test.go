@@ -9,4 +9,5 @@ import (
 func TestHelpPage(t *testing.T) {
 	t.Setenv(addressVariable, "") // is in the help of -at
 	commandtest.Check(t, program, "../../docs/reference/commands.md")
+	commandtest.Examples(t, program)
 }

@@ -73,7 +73,7 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 	case *release:
 		n, err := s.Revoke(ctx, f.Arg(0), *fence)
 		if err == nil && n == 0 {
-			err = errors.New("no session holds it")
+			err = noHolder(f.Arg(0), *fence)
 		}
 		if err != nil {
 			return err
@@ -83,6 +83,14 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	states, err := s.List(ctx, f.Arg(0))
 	return errors.Join(err, show(out, states...))
+}
+
+// noHolder is that no session holds a lock, by the fence if that is not 0.
+func noHolder(name string, fence uint64) error {
+	if fence != 0 {
+		name = fmt.Sprintf("%s with fence %d", name, fence)
+	}
+	return fmt.Errorf("no session holds %s: orwl holders shows who holds what", name)
 }
 
 // printStates prints a line for each request.

@@ -60,9 +60,9 @@ func runLock(f *flag.FlagSet, args []string, out io.Writer) error {
 	case *wait < 0:
 		return command.Misusef("-wait is %v, want 0 or more", *wait)
 	}
-	program, err := exec.LookPath(line[1])
+	program, err := findProgram(line[1])
 	if err != nil {
-		return command.Misusef("%w", err)
+		return err
 	}
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, forwarded...)
@@ -73,6 +73,9 @@ func runLock(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	defer s.Close()
 	l, err := acquire(s, line[0], *try, *read, *wait, signals)
+	if errors.Is(err, session.ErrBusy) {
+		return fmt.Errorf("%w: orwl holders %s shows who has it", err, line[0])
+	}
 	if err != nil {
 		return err
 	}
@@ -81,6 +84,15 @@ func runLock(f *flag.FlagSet, args []string, out io.Writer) error {
 		return errors.Join(err, ran)
 	}
 	return ran
+}
+
+// findProgram finds a program as a shell does.
+func findProgram(name string) (string, error) {
+	program, err := exec.LookPath(name)
+	if err != nil {
+		return "", command.Misusef("%w: name a program of $PATH, or the path of one, such as ./prog", err)
+	}
+	return program, nil
 }
 
 // describe is what lists show of this process.

@@ -286,7 +286,7 @@ func TestLockReleased(t *testing.T) {
 	_, address := serving(t, "127.0.0.1:0", unhurried)
 	s := looker(t, address)
 	none := process(t, "holders", "-at", address, "-release", "x")
-	if out, _ := none.CombinedOutput(); none.ProcessState.ExitCode() != command.Failed || !strings.Contains(string(out), "no session holds it") {
+	if out, _ := none.CombinedOutput(); none.ProcessState.ExitCode() != command.Failed || !strings.Contains(string(out), "no session holds x: orwl holders shows who holds what") {
 		t.Errorf("exit code %d: %s", none.ProcessState.ExitCode(), out)
 	}
 	first := locking(t, address)

@@ -2,41 +2,26 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
+	"context"
 	"flag"
-	"fmt"
+	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/internal/rings"
-	"github.com/orwl/go-orwl/locks/lab"
-	"github.com/orwl/go-orwl/locks/lab/arena"
-	"github.com/orwl/go-orwl/locks/lab/report"
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
 // envProgram makes the test binary the program itself.
 const envProgram = "ORWL_TEST_PROGRAM"
 
-// TestMain lets the test binary be the program, and the processes that orwl model starts.
+// TestMain lets the test binary be the program.
 func TestMain(m *testing.M) {
 	if os.Getenv(envProgram) != "" {
-		os.Unsetenv(envProgram) // what it starts is no program of ours
+		os.Unsetenv(envProgram) // the programs that it starts are not ours
 		os.Exit(program.Execute(os.Args[1:], os.Stdout, os.Stderr))
-	}
-	if arena.Child() {
-		return
-	}
-	if started, err := measuringProcess(); started {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(command.Failed)
-		}
-		return
 	}
 	waitTogether()
 	os.Exit(m.Run())
@@ -70,37 +55,13 @@ type goodLine struct {
 
 func TestGoodCommandLines(t *testing.T) {
 	goodLines(t, []goodLine{
-		{"-h", command.Done, []string{"usage: orwl COMMAND", "predict"}},
+		{"-h", command.Done, []string{"usage: orwl COMMAND", "topo"}},
 		{"run -h", command.Done, []string{"usage: orwl run [FLAGS] [--] PROGRAM", "-listen"}},
 		{"serve -h", command.Done, []string{"usage: orwl serve", "-lease"}},
 		{"lock -h", command.Done, []string{"usage: orwl lock", "ORWL_FENCE", "-wait"}},
 		{"holders -h", command.Done, []string{"usage: orwl holders", "-release"}},
-		{"sim -h", command.Done, []string{"-schedule", "-exhaust"}},
-		{"sim -states 20000 -seeds 100", command.Done, []string{"mcs-no-flush     2      broken after", "hemlock-overlap  3      broken after", "ticket           2      holds in all"}},
-		{"sim -lock hemlock-overlap", command.Failed, []string{"no rank can go on", `-topology "rank:3"`}},
-		{"sim -lock mcs-flushed -exhaust -acquire 2", command.Done, []string{"936 states", "no promise broken"}},
-		{"sim -lock MCS -shared -exhaust -acquire 2", command.Done, []string{"761 states", "no promise broken"}},
-		{"sim -lock mcs -shared -exhaust -acquire 2", command.Done, []string{"MCS: queue lock", "761 states"}},
-		{"sim -lock dmcs -seeds 10", command.Done, []string{"D-MCS: "}},
-		{"sim -lock p-mcs-mcs -seeds 10", command.Done, []string{"P-MCS-MCS: ", "10 runs"}},
-		{"sim -lock MCS-NO-FLUSH -csv", command.Failed, []string{"lock,topology,ranks,", "mcs-no-flush,core:2,2,3,drawn,broken,false,", "go run ./cmd/orwl sim -lock mcs-no-flush"}},
-		{"sim -states 1000 -seeds 100 -json", command.Done, []string{`"lock": "rma-rw-no-reset"`, `"search": "every state"`, `"verdict": "broken"`, `"verdict": "holds so far"`}},
-		{"sim -lock mcs-flushed -exhaust -states 100", command.Done, []string{"so far", "raise -states"}},
-		{"sim -lock rw -seeds 100 -crashes 1", command.Done, []string{"100 runs", "no promise broken"}},
-		{"sim -lock mcs-no-flush", command.Failed, []string{"stale data", "again: go run ./cmd/orwl sim -lock mcs-no-flush", "rank 0 tail"}},
-		{"sim -lock RMA-RW -writers 2 -tr 2 -exhaust -acquire 2", command.Done, []string{"535 states", "no promise broken"}},
-		{"sim -lock HMCS -topology node:2,core:2 -tl 1,2 -seeds 100 -cancels 2", command.Done, []string{"100 runs", "no promise broken"}},
 		{"locks -topology node:2,core:2", command.Done, []string{"4 ranks", "RMA-RW           reader-writer   any time", "C-MCS-HEM"}},
 		{"locks -json", command.Done, []string{`"lock": "RMA-RW",` + "\n    \"kind\": \"reader-writer\"", `"words_home": 2`, `"reader": {`, `"gets": 1`}},
-		{"predict -lock c-mcs-mcs -topology node:2,core:4 -turns 10 -repeats 1 -bench ecsb", command.Done, []string{"piz-daint (Cray XC30", "described machines ", "node:2 core:4", "C-MCS-MCS"}},
-		{"predict -lock mcs,rma-rw -bench ecsb,warb -fw 0.2 -ranks 16,64 -turns 5 -repeats 1 -csv", command.Done, []string{"bench,lock,window,", "ECSB,MCS,sim,node:4 core:16,64,", "WARB,RMA-RW,sim,node:1 core:16,16,"}},
-		{"predict -machine coolmuc-2 -lock D-MCS -bench ecsb -ranks 112 -turns 2 -repeats 1 -json", command.Done, []string{"node:4 core:28", "coolmuc-2 (Haswell"}},
-		{"predict -lock mcs -bench ecsb -ranks 16,17 -nodes 2 -turns 1 -repeats 1 -csv", command.Done, []string{",node:2 core:8,16,", ",node:2 core:9+8,17,"}},
-		{"predict -h", command.Done, []string{"-machine", "default 10ms", "-bench", "coolmuc-2"}},
-		{"bench -h", command.Done, []string{"-bench", "wbab", "-fw", "-html"}},
-		{"bench -lock mcs,C-mcs-m?s,rma-rw -bench ecsb -ranks 2 -turns 50 -fw 0.2,20", command.Done, []string{"ECSB: throughput of an empty section (HPDC16 §5", "mem     2      MCS ", "C-MCS-MCS", "RMA-RW, F_W 20 %"}},
-		{"bench -lock d-mcs -bench lb,upb -window sim -nodes 2 -ranks 4 -turns 20 -repeats 1 -csv", command.Done, []string{"bench,lock,window,", "LB,D-MCS,sim,node:2 core:2,4,1,0,0,0,latency,ns,", ",3c,ns,"}},
-		{"bench -lock mcs -bench lb,upb -ranks 2 -turns 20 -repeats 1 -json", command.Done, []string{`"name": "latency"`, `"skipped": [`, "UPB on node:1 core:2: want two ranks in each of two elements"}},
 		{"topo -topology node:2,core:4 -ranks 4", command.Done, []string{"node:1 core:4", "4 ranks"}},
 		{"topo -topology node:2,core:4*1+2*1 -json", command.Done, []string{`"ranks": 6`, `"name": "node",`, "\"first_ranks\": [\n        0,\n        4\n"}},
 		{"place -topology node:2,core:2 -graph ring:4 -json", command.Done, []string{`"cost_in_order": {`, `"links": 4`, `"task": "3",`}},
@@ -124,33 +85,12 @@ func TestGoodCommandLines(t *testing.T) {
 		{"vet -speed testdata/jacobi.txt", command.Done, []string{"period at least 1µs: cell1 (1µs) alone sets the pace\nperiod at least "}},
 		{"vet -speed -workers 2 -times testdata/times.txt -json testdata/pipeline.txt", command.Done, []string{
 			`"speed": {`, `"period": 0.0000125`, `"rounds": 1`, `"task": "draw",` + "\n        \"time\": 0.000004", `"workers_period": 0.00000675`, `"work": 0.0000135`}},
-		{"taskbench -h", command.Done, []string{"-steps", "random_spread", "load_imbalance", "-metg", "orwl-goroutines"}},
-		{"taskbench -steps 4 -width 4 -type tree -vv", command.Done, []string{"Timestep 2 (offset 0, width 4, last offset 0, last width 2):", "          Point 1: 2 3\n", "Total Tasks 11\nTotal Dependencies 10\n"}},
-		{"taskbench -type fft -width 8 -and -type dom -steps 9 -system orwl,orwl-goroutines,channels,barrier -v", command.Done, []string{"Task Graph 2:", "Dependence Type: dom", "System barrier", "Total Tasks 56\n"}},
-		{"taskbench -metg -steps 2 -system channels", command.Done, []string{"no METG: -kernel empty has no iterations"}},
-		{"model -machine Piz-Daint", command.Done, []string{"piz-daint (Cray", "a port at each node", "recalled   machine: put 1000", "hash of all described machines: "}},
-	})
-}
-
-// TestMeasuringCommandLines is TestGoodCommandLines with commands that measure this machine. Each takes
-// a second or more. TestModelIsAMachine has one of them for users.
-func TestMeasuringCommandLines(t *testing.T) {
-	rings.Needs(t, rings.Change)
-	goodLines(t, []goodLine{
-		{"taskbench -metg -type stencil_1d -steps 50 -kernel compute_bound -repeat 1 -system orwl,channels", command.Done, []string{"METG(50%) of 1 x stencil_1d, width 4, 50 steps", "orwl  ", "channels  "}},
-		{"model -ranks 2", command.Done, []string{"mem on", "self", "issue", "instructions: load", "goroutines on "}},
-		{"model -ranks 3 -window shm", command.Done, []string{"shm on", "self", "issue", "instructions: load", "processes on "}},
-		{"model -ranks 2 -window p2p", command.Done, []string{"p2p on", "self", "issue"}},
-		{"model -validate -lock mcs -turns 200 -repeats 1 -csv", command.Done, []string{"window,ranks,lock,measured_ns", "mem,32,MCS,", "shm,8,MCS,"}},
 	})
 }
 
 func goodLines(t *testing.T, lines []goodLine) {
 	t.Helper()
 	for _, c := range lines {
-		if rings.Sampled() && (strings.HasPrefix(c.args, "sim ") || strings.HasPrefix(c.args, "predict ")) {
-			continue // one goroutine computes it
-		}
 		code, out, complaints := try(t, strings.Fields(c.args)...)
 		if code != c.code {
 			t.Errorf("orwl %s: exit code %d, want %d\n%s%s", c.args, code, c.code, out, complaints)
@@ -166,83 +106,55 @@ func goodLines(t *testing.T, lines []goodLine) {
 // A command line that makes no sense ends with code 2 and says what to write.
 func TestBadCommandLines(t *testing.T) {
 	for args, want := range map[string]string{
-		"":                                  "usage: orwl COMMAND",
-		"simm":                              `no command "simm"`,
-		"run":                               "no program: name one behind the flags",
-		"bench -steps x":                    `-vary: "x": `, // the old name
-		"run -n 0 true":                     "-nodes is 0, want 1 to 4096",
-		"place -json -why":                  "-json and -why exclude each other",
-		"run -m 4 true":                     "no flag -m",
-		"run nosuchprogram":                 `"nosuchprogram": executable file not found`,
-		"run -listen :1 true":               `-listen: launch: options: Run.Listen is ":1": no host: want host:port`,
-		"serve extra":                       `unexpected argument "extra"`,
-		"bench -bench nosuch":               `-bench: lab: no benchmark "nosuch": want LB, ECSB`,
-		"bench -lock nosuch":                `-lock: lab: no lock "nosuch": want a name that orwl locks lists, a pattern, or all`,
-		"bench -ranks 2,x":                  `-ranks: "x": `,
-		"bench -ranks 2 -nodes 3":           "want at least one rank for each of the 3 nodes",
-		"bench -machine nosuch":             `no machine "nosuch": known are piz-daint`,
-		"bench -window mem,moon":            `-window: "moon": want mem, shm, p2p, sim, or all`,
-		"bench -fw 101":                     `-fw: "101": want 0 to 100 percent`,
-		"bench -time 0s":                    "-time is 0s, want more than 0",
-		"bench -inside 1":                   `-inside: "1": time: missing unit`,
-		"bench -json -csv":                  "-json and -csv exclude each other",
-		"bench -bench upb -ranks 2":         "there is nothing to play: lab: UPB on node:1 core:2",
-		"serve -listen 0.0.0.0:0":           `-listen is "0.0.0.0:0": want a key`,
-		"serve -lease x":                    `-lease is "x", want a time with its unit`,
-		"lock":                              "want a name and a command",
-		"lock x --":                         "want a name and a command",
-		"lock -n -wait 1s x true":           "-try excludes -wait and -read",
-		"lock -wait -1s x true":             "-wait is -1s",
-		"lock x nosuchprogram":              `"nosuchprogram": executable file not found`,
-		"holders a b":                       `unexpected argument "b"`,
-		"holders -watch":                    "no name",
-		"holders -watch -release x":         "exclude each other",
-		"holders -fence 3 x":                "-fence is for -release",
-		"sim extra":                         `unexpected argument "extra"`,
-		"sim -lokc mcs":                     "no flag -lokc (did you mean -lock?)",
-		"sim -lock nosuch":                  `no lock "nosuch": want one that orwl locks lists, or mcs-flushed`,
-		"sim -lock mcs-flushed -tl 2":       "-lock mcs-flushed has no options",
-		"sim -lock MCS -tl 2":               "option TL is [2], want none: this lock has no such option",
-		"sim -lock HMCS -tl 2,x":            `"x" is no number`,
-		"sim -lock RMA-RW -tr -1":           "option TR is -1, want 1..",
-		"locks -topology nod:2":             `did you mean "node"?`,
-		"sim -json -csv":                    "-json and -csv exclude each other",
-		"sim -acquire 0":                    "-acquire is 0, want 1 to",
-		"sim -writers 3":                    "-writers is 3, want 0 to 2",
-		"sim -seeds x":                      `-seeds is "x", want a whole number`,
-		"sim -seeds 0":                      "-seeds is 0",
-		"sim -topology rak:2":               `did you mean "rack"?`,
-		"sim -lock mcs-flushed -schedule [": "'[' without ']'",
-		"sim -lock mcs-flushed -seed 1 -schedule 0":               "exclude each other",
-		"reproduce -share 2":                                      `-share is "2", want K/N`,
-		"reproduce -share 3/2":                                    `-share is "3/2", want K/N`,
-		"reproduce -figure nosuch":                                `-figure "nosuch" and -share 1/1 leave nothing to play: there are HPDC16 Fig. 3a`,
-		"reproduce -figure [":                                     `-figure: "["`,
-		"predict -machine nosuch":                                 `no machine "nosuch": known are piz-daint`,
-		"predict -machine main_test.go":                           "invalid character",
-		"tune -window mem,shm -machine piz-daint":                 `-window is "mem,shm", want one`,
-		"tune -bench lb,snap -machine piz-daint":                  "-bench: SNAP is no loop around one lock",
-		"tune -goal speed":                                        `-goal is "speed", want iteration`,
-		"tune -default nosuch -machine piz-daint":                 `-default: no lock "nosuch"`,
-		"tune -budget 0":                                          "-budget is 0, want 1 to",
-		"tune -cv -1":                                             "-cv is -1, ",
-		"topo -ranks -1":                                          "-ranks is -1",
-		"topo -under nod:2":                                       `did you mean "node"?`,
-		"vet":                                                     "no file: name one, or - for standard input",
-		"vet -ordre f":                                            "no flag -ordre (did you mean -order?)",
-		"vet testdata/f -order":                                   `unexpected argument "-order": flags stand before the one FILE`,
-		"vet testdata/nosuch":                                     "testdata/nosuch: no such file",
-		"vet testdata/notask.txt":                                 "no task is described: orwl vet -h shows how",
-		"vet testdata/mistaken.txt":                               "testdata/mistaken.txt: liveness: line 2, column 12: an access begins with what it does\n\ttask row1: wriet a, read b\n\t           ^~~~~\n\tallowed: read or write\n",
-		"vet -times f testdata/rows.txt":                          "-times is of no use without -speed: give both",
-		"vet -workers 2 testdata/rows.txt":                        "-workers is of no use without -speed: give both",
-		"vet -speed -workers -1 testdata/rows.txt":                "-workers is",
-		"vet -speed -times f testdata/rows.txt":                   "open f: no such file",
+		"":                                         "usage: orwl COMMAND",
+		"run":                                      "no program: name one behind the flags",
+		"run -n 0 true":                            "-nodes is 0, want 1 to 4096",
+		"place -json -why":                         "-json and -why exclude each other",
+		"run -m 4 true":                            "no flag -m",
+		"run nosuchprogram":                        `"nosuchprogram": executable file not found in $PATH: name a program of $PATH, or the path of one, such as ./prog`,
+		"run -listen :1 true":                      `-listen: launch: options: Run.Listen is ":1": no host: want host:port`,
+		"serve extra":                              `unexpected argument "extra"`,
+		"serve -listen 0.0.0.0:0":                  `-listen is "0.0.0.0:0": want a key`,
+		"serve -listen 127.0.0.1":                  `-listen is "127.0.0.1": want HOST:PORT, such as 127.0.0.1:6795, with a port from 0 to 65535`,
+		"serve -listen 127.0.0.1:80x":              `-listen is "127.0.0.1:80x": want HOST:PORT`,
+		"serve -listen 127.0.0.1:99999":            `-listen is "127.0.0.1:99999": want HOST:PORT`,
+		"holders -at nowhere":                      `-at or ORWL_SERVER has "nowhere": want HOST:PORT, such as 127.0.0.1:6795, with a port from 1 to 65535`,
+		"holders -at 127.0.0.1:0":                  `-at or ORWL_SERVER has "127.0.0.1:0": want HOST:PORT`,
+		"lock -at 127.0.0.1: x true":               `-at or ORWL_SERVER has "127.0.0.1:": want HOST:PORT`,
+		"serve -lease x":                           `-lease is "x", want a time with its unit`,
+		"lock":                                     "want a name and a command",
+		"lock x --":                                "want a name and a command",
+		"lock -n -wait 1s x true":                  "-try excludes -wait and -read",
+		"lock -wait -1s x true":                    "-wait is -1s",
+		"lock x nosuchprogram":                     `"nosuchprogram": executable file not found in $PATH: name a program of $PATH, or the path of one, such as ./prog`,
+		"lock x ./testdata":                        `"./testdata": is a directory: name a program of $PATH, or the path of one, such as ./prog`,
+		"holders a b":                              `unexpected argument "b"`,
+		"holders -server x":                        "no flag -server: want -at, -fence, -find, -json, -release or -watch",
+		"why nowhere":                              `"nowhere" is no address: want HOST:PORT, such as 127.0.0.1:9464`,
+		"top -often":                               "no flag -often",
+		"holders -watch":                           "no name",
+		"holders -watch -release x":                "exclude each other",
+		"holders -fence 3 x":                       "-fence is for -release",
+		"locks -topology nod:2":                    `did you mean "node"?`,
+		"topo -ranks -1":                           "-ranks is -1",
+		"topo -under nod:2":                        `did you mean "node"?`,
+		"vet":                                      "no file: name one, or - for standard input",
+		"vet -ordre f":                             "no flag -ordre (did you mean -order?)",
+		"vet testdata/f -order":                    `unexpected argument "-order": flags stand before the one FILE`,
+		"vet testdata/nosuch":                      "orwl vet: testdata/nosuch: no such file or directory: want a file that describes tasks: orwl vet -h shows how",
+		"vet testdata":                             "orwl vet: testdata: is a directory: want a file that describes tasks",
+		"trace report testdata/nosuch":             "testdata/nosuch: no such file or directory: want a file that a program has written by -trace, or by a trace.Recorder",
+		"trace report testdata":                    "testdata: is a directory: want a file that a program has written",
+		"trace report testdata/rows.txt":           "invalid character '#' looking for beginning of value: want a file that a program has written",
+		"place -graph testdata":                    "is not grid:WxH, not ring:N, and no file: is a directory: want a file with lines of TASK TASK WEIGHT",
+		"vet testdata/notask.txt":                  "no task is described: orwl vet -h shows how",
+		"vet testdata/mistaken.txt":                "testdata/mistaken.txt: liveness: line 2, column 12: an access begins with what it does\n\ttask row1: wriet a, read b\n\t           ^~~~~\n\tallowed: read or write\n",
+		"vet -times f testdata/rows.txt":           "-times is of no use without -speed: give both",
+		"vet -workers 2 testdata/rows.txt":         "-workers is of no use without -speed: give both",
+		"vet -speed -workers -1 testdata/rows.txt": "-workers is",
+		"vet -speed -times f testdata/rows.txt":    "-times: f: no such file or directory: want a file with a line TASK DURATION for each task",
 		"vet -speed -times testdata/times.txt testdata/table.txt": "testdata/times.txt: line 2: testdata/table.txt describes no task read: leave the line out, or correct the name",
-		"model -machine nosuch":                                   `no machine "nosuch": known are piz-daint`,
-		"model -validate -lock nosuch":                            `-lock: lab: no lock "nosuch"`,
-		"model -window smh":                                       `-window is "smh", want mem, shm or p2p`,
-		"model -ranks 5000":                                       "-ranks is 5000, want 0 to 4096",
+		"vte": `no command "vte" (did you mean vet?)`,
 	} {
 		code, _, complaints := try(t, strings.Fields(args)...)
 		if code != command.Misused || !strings.Contains(complaints, want) {
@@ -251,44 +163,46 @@ func TestBadCommandLines(t *testing.T) {
 	}
 }
 
-// The command that a failure prints repeats it.
-func TestPrintedCommandRepeats(t *testing.T) {
-	for _, args := range []string{"sim -lock rma-rw-checked", "sim -lock rma-rw-checked -exhaust", "sim -lock mcs-late-flag -pauses 1"} {
-		_, first, _ := try(t, strings.Fields(args)...)
-		_, rest, found := strings.Cut(first, "again: go run ./cmd/orwl ")
-		line, _, _ := strings.Cut(rest, "\n")
-		if !found {
-			t.Fatalf("orwl %s prints no command:\n%s", args, first)
-		}
-		code, again, complaints := try(t, strings.Fields(strings.ReplaceAll(line, `"`, ""))...)
-		_, want, _ := strings.Cut(first, "\n\n")
-		_, got, _ := strings.Cut(again, "\n\n")
-		if code != command.Failed || got != want || want == "" {
-			t.Errorf("%s: does not repeat, exit code %d %s\n%s\n%s", line, code, complaints, want, got)
-		}
-	}
-}
-
-// A measured model is a machine to predict on.
-func TestModelIsAMachine(t *testing.T) {
-	code, out, complaints := try(t, "model", "-ranks", "2", "-json")
-	if code != command.Done {
-		t.Fatal(complaints)
-	}
-	file := filepath.Join(t.TempDir(), "here.json")
-	if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+// An error that is no misuse says what to do next, too.
+func TestAdvice(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
-	code, out, complaints = try(t, "predict", "-machine", file, "-lock", "mcs", "-bench", "ecsb", "-ranks", "4", "-json")
-	var r report.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != command.Done {
-		t.Fatalf("%v, exit code %d %s\n%s", err, code, complaints, out)
+	defer taken.Close()
+	keyed, err := session.Listen(t.Context(), session.ServerOptions{Listen: "127.0.0.1:0", Key: []byte("the key of these tests")})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(r.Results) != 1 || r.Results[0].Ranks != 4 || !strings.HasPrefix(r.Machine, "mem on ") {
-		t.Fatalf("%+v", r)
+	defer keyed.Close(context.Background())
+	open, err := session.Listen(t.Context(), session.ServerOptions{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if f, ok := r.Results[0].Figure(lab.FigureThroughput); !ok || f.Median <= 0 {
-		t.Errorf("%+v", f)
+	defer open.Close(context.Background())
+	held, err := session.Dial(t.Context(), session.Options{Addresses: []string{open.Address()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	lock, err := held.Lock(t.Context(), "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Unlock(context.Background())
+	for args, want := range map[string]string{
+		"holders -at 127.0.0.1:1":                                   "connection refused: start orwl serve, or say by -at or ORWL_SERVER where it is",
+		"holders -at " + keyed.Address():                            "not a node of this run: set ORWL_KEY_FILE or ORWL_KEY to the key of that orwl serve, or unset both if it has none",
+		"holders -at " + open.Address() + " -release -fence 1234 x": "no session holds x with fence 1234: orwl holders shows who holds what",
+		"holders -at " + open.Address() + " -release y":             "no session holds y: orwl holders shows who holds what",
+		"lock -at " + open.Address() + " -try x true":               "the lock is not free: orwl holders x shows who has it",
+		"lock -at " + open.Address() + " -wait 1ms x true":          "the lock is not free after 1ms: orwl holders x shows who has it",
+		"serve -listen " + taken.Addr().String():                    "another process listens there: end it, or choose another port by -listen; if it is orwl serve, orwl lock and orwl holders can use it",
+	} {
+		code, _, complaints := try(t, strings.Fields(args)...)
+		if code != command.Failed || !strings.Contains(complaints, want) {
+			t.Errorf("orwl %s: exit code %d, want %d and %q:\n%s", args, code, command.Failed, want, complaints)
+		}
 	}
 }
 
@@ -313,38 +227,6 @@ func TestVetStandardInput(t *testing.T) {
 	os.Stdin = file
 	if code, out, complaints := try(t, "vet", "-"); code != command.Done || !strings.HasPrefix(out, "-: alive: tasks 4") || strings.Count(out, "\n") != 1 {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
-	}
-}
-
-// The help of each command fits a terminal, and shows an example whose flags there are.
-func TestHelp(t *testing.T) {
-	for _, c := range program.Commands {
-		code, out, _ := try(t, "help", c.Name)
-		if code != command.Done {
-			t.Errorf("help %s: exit code %d", c.Name, code)
-		}
-		for line := range strings.Lines(out) {
-			if len([]rune(line)) > 100 {
-				t.Errorf("help %s has a line of %d columns: %s", c.Name, len([]rune(line)), line)
-			}
-		}
-		words := strings.Fields(c.Example)
-		if len(words) == 0 {
-			t.Logf("%s has no example yet", c.Name)
-			continue
-		}
-		if len(words) < 2 || words[0] != "orwl" || words[1] != c.Name {
-			t.Errorf("the example of %s is %q", c.Name, c.Example)
-			continue
-		}
-		for _, w := range words[2:] {
-			if w == "--" {
-				break
-			}
-			if strings.HasPrefix(w, "-") && !strings.Contains(out, "\n  "+w) {
-				t.Errorf("the example of %s has the flag %s, which its help does not have", c.Name, w)
-			}
-		}
 	}
 }
 

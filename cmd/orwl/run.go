@@ -6,7 +6,6 @@ import (
 	"flag"
 	"io"
 	"os"
-	"os/exec"
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -52,9 +51,9 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err := inRange("restarts", *restarts, 0, 1<<16); err != nil {
 		return err
 	}
-	program, err := exec.LookPath(f.Arg(0))
+	program, err := findProgram(f.Arg(0))
 	if err != nil {
-		return command.Misusef("%w", err)
+		return err
 	}
 	err = launch.Spawn(context.Background(), launch.Run{
 		Nodes:   *nodes,

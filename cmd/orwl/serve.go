@@ -10,6 +10,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -44,6 +46,11 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 		return err
 	}
 	var err error
+	if o.Listen != "" {
+		if err := hostAndPort(o.Listen, 0); err != nil {
+			return command.Misusef("-listen is %q: %w", o.Listen, err)
+		}
+	}
 	if o.Key, err = launch.KeyFromEnvironment(); err != nil {
 		return command.Misusef("%w", err)
 	}
@@ -60,6 +67,9 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	s, err := session.Listen(ctx, o)
 	if errors.Is(err, p2p.ErrNoKey) {
 		return command.Misusef("-listen is %q: want a key in ORWL_KEY_FILE, or 127.0.0.1: others would connect", o.Listen)
+	}
+	if errors.Is(err, p2p.ErrTaken) {
+		return fmt.Errorf("%w by -listen; if it is orwl serve, orwl lock and orwl holders can use it", err)
 	}
 	if err != nil {
 		return err
@@ -122,6 +132,18 @@ func (o *sessionFlags) define(f *flag.FlagSet) {
 	f.BoolVar(&o.find, "find", false, command.Usage("find", ""))
 }
 
+// hostAndPort checks an address. The least port is 0 where the system may choose one. A list of multiaddresses is as good.
+func hostAndPort(text string, least int) error {
+	if strings.HasPrefix(text, "/") {
+		return nil
+	}
+	_, port, err := net.SplitHostPort(text)
+	if n, bad := strconv.Atoi(port); err != nil || bad != nil || n < least || n > 65535 {
+		return fmt.Errorf("want HOST:PORT, such as %s, with a port from %d to 65535", session.DefaultAddress, least)
+	}
+	return nil
+}
+
 // dialTimeout is how long a server may take to welcome a session. One that has just been started
 // waits for a lease.
 const dialTimeout = 30 * time.Second
@@ -133,8 +155,8 @@ func (o *sessionFlags) dial(ctx context.Context, who string) (*session.Session, 
 		return nil, command.Misusef("%w", err)
 	}
 	for _, one := range session.Addresses(o.at) {
-		if _, _, err := net.SplitHostPort(one); err != nil {
-			return nil, command.Misusef("-at or %s has %q: want HOST:PORT", addressVariable, one)
+		if err := hostAndPort(one, 1); err != nil {
+			return nil, command.Misusef("-at or %s has %q: %w", addressVariable, one, err)
 		}
 	}
 	at := session.Options{Addresses: session.Addresses(o.at), Key: key, Who: who}
@@ -150,6 +172,8 @@ func (o *sessionFlags) dial(ctx context.Context, who string) (*session.Session, 
 	switch {
 	case errors.Is(err, rendezvous.ErrNobody):
 		return nil, fmt.Errorf("%w: start orwl serve -find on this network, with the same key", err)
+	case errors.Is(err, p2p.ErrStranger):
+		return nil, fmt.Errorf("%w: set ORWL_KEY_FILE or ORWL_KEY to the key of that orwl serve, or unset both if it has none", err)
 	case err != nil:
 		return nil, fmt.Errorf("%w: start orwl serve, or say by -at or %s where it is", err, addressVariable)
 	}

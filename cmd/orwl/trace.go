@@ -19,6 +19,9 @@ the end through the hand-overs. The file itself is for ui.perfetto.dev and for
 chrome://tracing.
 `
 
+// traceFile is what a trace is read from.
+const traceFile = "a file that a program has written by -trace, or by a trace.Recorder"
+
 // mostListed is how many waits can be asked for.
 const mostListed = 1 << 20
 
@@ -48,6 +51,9 @@ func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
 		return command.Misusef("unexpected argument %q: flags stand before the one FILE", f.Arg(1))
 	}
 	t, err := readTrace(f.Arg(0))
+	if errors.Is(err, trace.ErrNotJSON) {
+		return command.Misusef("%s: %w: want %s", f.Arg(0), err, traceFile)
+	}
 	if err != nil {
 		return command.Misusef("%s: %w", f.Arg(0), err)
 	}
@@ -68,12 +74,8 @@ func readTrace(name string) (*trace.Trace, error) {
 	if name == "-" {
 		return trace.Read(os.Stdin)
 	}
-	file, err := os.Open(name)
+	file, err := input(name, traceFile)
 	if err != nil {
-		var at *os.PathError
-		if errors.As(err, &at) {
-			err = at.Err // the name is said already
-		}
 		return nil, err
 	}
 	defer file.Close()

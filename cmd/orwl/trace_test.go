@@ -52,7 +52,7 @@ func TestTraceReportOfStandardInput(t *testing.T) {
 	}
 }
 
-// What is wrong is said in a line, with the file's name.
+// A wrong file gives an error of one line, with the file's name.
 func TestTraceOfWrongFiles(t *testing.T) {
 	good, err := os.ReadFile(smallTrace)
 	if err != nil {

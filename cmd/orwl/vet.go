@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 const vetText = `Reads a system from FILE, or from standard input if FILE is -. Says that its tasks
@@ -118,7 +118,7 @@ type vetted struct {
 	Alive     bool             `json:"alive"`
 	Tasks     int              `json:"tasks"`
 	Accesses  int              `json:"accesses"`
-	Seconds   float64          `json:"seconds"` // that the check took
+	Seconds   float64          `json:"seconds"` // the time that the check took
 	Resources []vettedResource `json:"resources"`
 	Stuck     int              `json:"stuck,omitempty"` // tasks that would never end a round
 	Cycle     []vettedWait     `json:"cycle,omitempty"`
@@ -148,7 +148,7 @@ type vettedWait struct {
 func readSystem(name string) (liveness.System, error) {
 	in := os.Stdin
 	if name != "-" {
-		file, err := os.Open(name)
+		file, err := input(name, "a file that describes tasks: orwl vet -h shows how")
 		if err != nil {
 			return liveness.System{}, err
 		}
@@ -183,7 +183,7 @@ func startingQueues(s liveness.System) ([]*startingQueue, error) {
 			of[access.Resource] = q
 			queues = append(queues, q)
 		}
-		if _, err := q.fifo.Request(resource.ID(len(q.tasks)), access.Mode, nil); err != nil {
+		if _, err := q.fifo.Request(queue.ID(len(q.tasks)), access.Mode, nil); err != nil {
 			return nil, err
 		}
 		q.tasks = append(q.tasks, task.Name)
@@ -193,7 +193,7 @@ func startingQueues(s liveness.System) ([]*startingQueue, error) {
 
 // groups are what the queue grants, one after the other.
 func (q *startingQueue) groups() (groups []vettedGroup) {
-	q.fifo.All(func(group int, mode resource.Mode, id resource.ID) bool {
+	q.fifo.All(func(group int, mode queue.Mode, id queue.ID) bool {
 		if group == len(groups) {
 			groups = append(groups, vettedGroup{Mode: mode.String()})
 		}

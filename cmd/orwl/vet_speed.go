@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -58,9 +57,9 @@ func (p *pace) read(s liveness.System, system string) error {
 	if p.file == "" {
 		return nil
 	}
-	file, err := os.Open(p.file)
+	file, err := input(p.file, "a file with a line TASK DURATION for each task")
 	if err != nil {
-		return command.Misusef("%w", err)
+		return command.Misusef("-times: %s: %w", p.file, err)
 	}
 	defer file.Close()
 	if err := readTimes(file, s, system, p.times); err != nil {

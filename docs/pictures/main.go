@@ -34,18 +34,18 @@ type progress struct {
 	works  bool
 }
 
-// look is how far each block is at a moment. A block that has several tasks, its stages, has done a
+// look is how far each block is at a moment. A block that has several tasks, its pieces, has done a
 // sweep when the last of them has.
 func look(t *trace.Trace, at time.Duration) map[position]progress {
 	last := map[position]string{}
 	for _, k := range t.Tracks {
-		if p, stage, ok := block(k.Task); ok && stage >= last[p] {
-			last[p] = stage
+		if p, piece, ok := block(k.Task); ok && piece >= last[p] {
+			last[p] = piece
 		}
 	}
 	all := map[position]progress{}
 	for _, k := range t.Tracks {
-		p, stage, ok := block(k.Task)
+		p, piece, ok := block(k.Task)
 		if !ok {
 			continue
 		}
@@ -53,7 +53,7 @@ func look(t *trace.Trace, at time.Duration) map[position]progress {
 		for _, s := range k.Slices {
 			switch {
 			case s.Name != trace.Compute:
-			case s.To <= at && stage == last[p]:
+			case s.To <= at && piece == last[p]:
 				now.sweeps++
 			case s.From <= at && at < s.To:
 				now.works = true
@@ -64,13 +64,13 @@ func look(t *trace.Trace, at time.Duration) map[position]progress {
 	return all
 }
 
-// block takes the name of a task apart: block 1,2, stage 1 of 3.
-func block(task string) (p position, stage string, ok bool) {
+// block takes the name of a task apart: block 1,2, piece 1 of 3.
+func block(task string) (p position, piece string, ok bool) {
 	if _, err := fmt.Sscanf(task, "block %d,%d", &p.row, &p.column); err != nil {
 		return p, "", false
 	}
-	_, stage, _ = strings.Cut(task, ", stage ")
-	return p, stage, true
+	_, piece, _ = strings.Cut(task, ", piece ")
+	return p, piece, true
 }
 
 var errNoBlocks = errors.New("pictures: the trace has no blocks: want one of llk23 -trace")

@@ -9,15 +9,15 @@ import (
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
-// A block of two stages has done a sweep when its second stage has.
+// A block of two pieces has done a sweep when its second piece has.
 func TestLook(t *testing.T) {
 	const ms = time.Millisecond
 	work := func(from, to int) trace.Slice {
 		return trace.Slice{Name: trace.Compute, From: time.Duration(from) * ms, To: time.Duration(to) * ms}
 	}
 	recorded := &trace.Trace{To: 100 * ms, Tracks: []trace.Track{
-		{Task: "block 0,0, stage 1 of 2", Slices: []trace.Slice{work(0, 5), work(10, 20), work(40, 70)}},
-		{Task: "block 0,0, stage 2 of 2", Slices: []trace.Slice{work(5, 8), work(20, 30)}},
+		{Task: "block 0,0, piece 1 of 2", Slices: []trace.Slice{work(0, 5), work(10, 20), work(40, 70)}},
+		{Task: "block 0,0, piece 2 of 2", Slices: []trace.Slice{work(5, 8), work(20, 30)}},
 		{Task: "block 0,1", Slices: []trace.Slice{work(8, 9), {Name: "read", From: 50 * ms, To: 90 * ms}}},
 		{Task: "the matrix"},
 	}}

@@ -25,7 +25,7 @@ var (
 	out    = flag.String("out", "filtered.png", "where to write the result")
 	passes = flag.Int("passes", 4, "how often the picture is blurred")
 	edges  = flag.Bool("edges", false, "keep the edges of the blurred picture only")
-	look   = show.Flags(flag.CommandLine) // -plot, -progress
+	look   = show.Flags(flag.CommandLine) // -live, -plot, -progress
 )
 
 func main() {

@@ -15,7 +15,7 @@ import (
 
 const little = 1e-4
 
-var look = show.Flags(flag.CommandLine) // -plot, -progress
+var look = show.Flags(flag.CommandLine) // -live, -plot, -progress
 
 func main() {
 	flag.Parse()
@@ -43,22 +43,17 @@ func plate(ctx context.Context, rt *orwl.Runtime) error {
 		}
 		return 0
 	}})
-	change := stencil.NewReduction(g, "change", stencil.ReductionOptions[float64]{
-		Combine: math.Max,
-		Until: func(sweep int, most float64) bool {
-			if most > little {
-				return false
-			}
-			fmt.Printf("after sweep %d no cell changes by more than %g\n", sweep, most)
-			return true
-		},
+	change := stencil.NewMax(g, "change", stencil.ReductionOptions{
+		Every: 16,
+		Lag:   16,
+		Until: func(_ int, most float64) bool { return most <= little },
 	})
 	err := g.Sweep(10_000, func(b *stencil.Block) {
 		most := 0.0
 		for r := range b.Rows() {
 			most = max(most, relax(u.New(r), u.Old(r, -1, 0), u.Old(r, 0, -1), u.Old(r, 1, 0), u.Old(r, 0, 1)))
 		}
-		change.Put(b, most)
+		change.Add(b, most)
 	})
 	if err != nil {
 		return err
@@ -66,6 +61,6 @@ func plate(ctx context.Context, rt *orwl.Runtime) error {
 	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
-	fmt.Printf("%v, at most %d sweeps more than needed\n", g, change.Delay())
+	fmt.Printf("%v: no cell changes by more than %g after %d sweeps\n", g, little, g.Progress().Sweeps)
 	return g.Verify(ctx)
 }

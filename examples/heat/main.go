@@ -9,11 +9,10 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
-	"github.com/orwl/go-orwl/orwl/stencil/rows"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
-var look = show.Flags(flag.CommandLine) // -plot, -progress
+var look = show.Flags(flag.CommandLine) // -live, -plot, -progress
 
 func main() {
 	flag.Parse()
@@ -23,17 +22,12 @@ func main() {
 }
 
 // flow is how much of a new cell comes from the left one, from itself, and from the right one.
-var flow = rows.Weights{0.25, 0.5, 0.25}
-
-// update computes the cells of a block.
-func update(u *stencil.Field[float64], b *stencil.Block) {
-	flow.SumBox(u.NewBox(b), u.Box(b, -1), u.Box(b), u.Box(b, 1))
-}
+var flow = stencil.Weights{{At: stencil.At{-1}, Times: 0.25}, {Times: 0.5}, {At: stencil.At{1}, Times: 0.25}}
 
 func heat(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{60}})
 	u := stencil.NewField(g, "heat", stencil.FieldOptions[float64]{
-		Halo: stencil.Around(1),
+		Weights: flow,
 		Initial: func(at []int) float64 {
 			if at[0] < 0 {
 				return 100
@@ -41,8 +35,7 @@ func heat(ctx context.Context, rt *orwl.Runtime) error {
 			return 0
 		},
 	})
-	err := g.Sweep(1000, func(b *stencil.Block) { update(u, b) })
-	if err != nil {
+	if err := g.Sweep(1000); err != nil {
 		return err
 	}
 	if err := look.Run(ctx, show.Field(u)); err != nil {

@@ -5,12 +5,16 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/examples/internal/forms"
+	"github.com/orwl/go-orwl/internal/rows"
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 var kernel = forms.Kernel[float64]{
 	Name: "jacobi3d", Side: 192, Sweeps: 20, Away: [][]int{{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}},
-	Row:   func(next []float64, near [][]float64) { mean.Sum(next, near...) },
-	Block: update,
+	Row: func(next []float64, near [][]float64) {
+		rows.Weights{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6}.Sum(next, near...)
+	},
+	Block: func(u *stencil.Field[float64], b *stencil.Block) { mean.Apply(b, u, u) },
 }
 
 func TestForms(t *testing.T) { kernel.Test(t) }

@@ -10,7 +10,6 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
-	"github.com/orwl/go-orwl/orwl/stencil/rows"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
@@ -18,7 +17,7 @@ var (
 	n      = flag.Int("n", 96, "cells on a side")
 	sweeps = flag.Int("sweeps", 100, "how often the cube is swept")
 	deep   = flag.Int("deep", 1, "sweeps between two exchanges of the blocks")
-	look   = show.Flags(flag.CommandLine) // -plot, -progress
+	look   = show.Flags(flag.CommandLine) // -live, -plot, -progress
 )
 
 func main() {
@@ -28,23 +27,21 @@ func main() {
 	}
 }
 
-var mean = rows.Weights{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6}
-
-// update computes the cells of a block.
-func update(u *stencil.Field[float64], b *stencil.Block) {
-	mean.SumBox(u.NewBox(b), u.Box(b, -1, 0, 0), u.Box(b, 1, 0, 0), u.Box(b, 0, -1, 0), u.Box(b, 0, 1, 0), u.Box(b, 0, 0, -1), u.Box(b, 0, 0, 1))
+// mean is the mean of the six neighbours.
+var mean = stencil.Weights{
+	{At: stencil.At{-1, 0, 0}, Times: 1. / 6}, {At: stencil.At{1, 0, 0}, Times: 1. / 6}, {At: stencil.At{0, -1, 0}, Times: 1. / 6},
+	{At: stencil.At{0, 1, 0}, Times: 1. / 6}, {At: stencil.At{0, 0, -1}, Times: 1. / 6}, {At: stencil.At{0, 0, 1}, Times: 1. / 6},
 }
 
 func cube(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*n, *n, *n}, Sweeps: *deep})
-	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
+	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Weights: mean, Initial: func(at []int) float64 {
 		if at[0] < 0 {
 			return 1 // the first plane is hot, all else is cold
 		}
 		return 0
 	}})
-	err := g.Sweep(*sweeps, func(b *stencil.Block) { update(u, b) })
-	if err != nil {
+	if err := g.Sweep(*sweeps); err != nil {
 		return err
 	}
 	begin := time.Now()

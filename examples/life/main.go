@@ -15,7 +15,7 @@ import (
 
 const side = 16
 
-var look = show.Flags(flag.CommandLine) // -plot, -progress
+var look = show.Flags(flag.CommandLine) // -live, -plot, -progress
 
 func main() {
 	flag.Parse()

@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// primes sieves in stages. Who knows all primes below a limit finds those below its square.
+// primes sieves in stages. All primes below a limit are enough to find the primes below its square.
 func primes(ctx context.Context, rt *orwl.Runtime) error {
 	known := []int{2}
 	for limit := 3; limit < *below; {

@@ -15,18 +15,14 @@ import (
 
 var (
 	side   = flag.Int("side", 100, "cells on a side")
-	sweeps = flag.Int("sweeps", 20_000, "how often the plate is swept at most")
+	sweeps = flag.Int("sweeps", 10_000, "how often the plate is swept at most")
 	little = flag.Float64("little", 1e-4, "end when no cell changes by more")
-	look   = show.Flags(flag.CommandLine) // -plot, -progress
+	look   = show.Flags(flag.CommandLine) // -live, -plot, -progress
 )
 
 func main() {
 	flag.Parse()
-	err := orwl.Run(context.Background(), orwl.Options{}, func(ctx context.Context, rt *orwl.Runtime) error {
-		_, err := plate(ctx, rt)
-		return err
-	})
-	if err != nil {
+	if err := orwl.Run(context.Background(), orwl.Options{}, solve); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -39,8 +35,7 @@ func hot(at []int) float64 {
 	return 0
 }
 
-// relax changes the cells of one colour in a row, from the first on, and returns the greatest
-// change.
+// relax changes the cells of one colour in a row, from the first on, and returns the greatest change.
 func relax(cells, north, south, west, east []float64, first int) (most float64) {
 	omega := 2 / (1 + math.Sin(math.Pi/float64(*side+1))) // the best for a square
 	for i := first; i < len(cells); i += 2 {
@@ -51,39 +46,36 @@ func relax(cells, north, south, west, east []float64, first int) (most float64) 
 	return most
 }
 
-func plate(ctx context.Context, rt *orwl.Runtime) ([]float64, error) {
-	// Both colours are swept between two exchanges.
-	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}, Sweeps: 2})
+// plate declares the stages of a sweep.
+func plate(g *stencil.Grid) *stencil.Field[float64] {
 	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: hot})
-	change := stencil.NewReduction(g, "change", stencil.ReductionOptions[float64]{
-		Combine: math.Max,
-		Until: func(sweep int, most float64) bool {
-			if most > *little {
-				return false
+	change := stencil.NewMax(g, "change", stencil.ReductionOptions{
+		Every: 16,
+		Lag:   16,
+		Until: func(_ int, most float64) bool { return most <= *little },
+	})
+	for colour := range 2 {
+		g.Stage(func(b *stencil.Block) {
+			most := 0.0
+			for r := range b.Rows() {
+				first := (r.At(0) + r.At(1) + colour) & 1
+				most = max(most, relax(u.New(r), u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1), first))
 			}
-			fmt.Printf("in sweep %d no cell changes by more than %g\n", sweep, most)
-			return true
-		},
-	})
-	err := g.Sweep(*sweeps, func(b *stencil.Block) {
-		most := 0.0
-		for r := range b.Rows() {
-			cells := u.New(r)
-			copy(cells, u.Old(r))
-			first := (r.At(0) + r.At(1) + b.Sweep()) & 1
-			most = max(most, relax(cells, u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1), first))
-		}
-		change.Put(b, most)
-	})
-	if err != nil {
-		return nil, err
+			change.Add(b, most)
+		}, u, change)
+	}
+	return u
+}
+
+func solve(ctx context.Context, rt *orwl.Runtime) error {
+	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}})
+	u := plate(g)
+	if err := g.Sweep(*sweeps); err != nil {
+		return err
 	}
 	if err := look.Run(ctx, show.Field(u)); err != nil {
-		return nil, err
+		return err
 	}
-	fmt.Printf("%v, at most %d sweeps more than needed\n", g, change.Delay())
-	if err := g.Verify(ctx); err != nil {
-		return nil, err
-	}
-	return u.Values(ctx)
+	fmt.Printf("%v: no cell changes by more than %g after %d sweeps\n", g, *little, g.Progress().Sweeps)
+	return g.Verify(ctx)
 }

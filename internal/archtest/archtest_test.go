@@ -32,6 +32,13 @@ func TestPlantedViolations(t *testing.T) {
 		dir := filepath.Dir(want)
 		t.Run(filepath.Base(dir), func(t *testing.T) {
 			got := report(t, dir)
+			if lab := filepath.Join(dir, "lab"); isModule(lab) {
+				lines, err := Laboratory(lab)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got += strings.Join(lines, "\n") + "\n"
+			}
 			if *rewrite {
 				if err := os.WriteFile(want, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -77,7 +84,7 @@ func TestEveryRuleCanFail(t *testing.T) {
 // it, so that no set of rows can allow a cycle or an import pointing up.
 func TestTablePointsDown(t *testing.T) {
 	above := make(map[string]bool)
-	for _, l := range layers {
+	for _, l := range slices.Concat(layers, laboratory) {
 		if above[l.path] {
 			t.Errorf("%s has two rows", l.path)
 		}

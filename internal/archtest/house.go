@@ -141,7 +141,7 @@ func (t *tree) newCover(group *ast.CommentGroup) func(n ast.Node, above, behind 
 
 // checkSleep reports tests that sleep. A test that waits for time to pass is
 // slow where it works and wrong where it does not: wait for the event. In a bubble
-// of testing/synctest nobody waits: time passes when all are blocked.
+// of testing/synctest no test waits: time passes when all goroutines are blocked.
 func (t *tree) checkSleep(p *pkg) (found []violation) {
 	for _, f := range p.files {
 		if !f.test {

@@ -42,6 +42,8 @@ func refusal(from *layer, importPath string, test bool) string {
 	}
 	to := row(path)
 	switch {
+	case inLaboratory(path) && !inLaboratory(from.path):
+		return fmt.Sprintf("%s imports %s: the laboratory is a module of its own, and nothing outside it imports it", from.path, path)
 	case to == nil:
 		return fmt.Sprintf("%s imports %s, which has no row in internal/archtest/rules.go", from.path, path)
 	case test && !from.allowsTest(to):

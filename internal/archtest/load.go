@@ -44,10 +44,10 @@ func isModule(dir string) bool {
 	return err == nil
 }
 
-// load reads the module whose root is the folder root. As the go command does,
+// load reads the module whose root is the folder root, and which is the folder at in the rules. As the go command does,
 // it leaves out folders called testdata, those that begin with a dot or an
 // underscore, and other modules.
-func load(root string) (*tree, error) {
+func load(root, at string) (*tree, error) {
 	t := &tree{fset: token.NewFileSet()}
 	err := fs.WalkDir(os.DirFS(root), ".", func(dir string, d fs.DirEntry, err error) error {
 		switch {
@@ -58,21 +58,21 @@ func load(root string) (*tree, error) {
 		case dir != "." && (d.Name() == "testdata" || strings.ContainsAny(d.Name()[:1], "._") || isModule(filepath.Join(root, dir))):
 			return fs.SkipDir
 		}
-		return t.loadPackage(root, dir)
+		return t.loadPackage(root, dir, path.Join(at, dir))
 	})
 	return t, err
 }
 
-// loadPackage adds the package in the folder dir, if there is one.
-func (t *tree) loadPackage(root, dir string) error {
+// loadPackage adds the package in the folder dir, if there is one. Its path in the rules is in.
+func (t *tree) loadPackage(root, dir, in string) error {
 	names, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	p := &pkg{path: dir, uses: make(map[*ast.Ident]types.Object)}
+	p := &pkg{path: in, uses: make(map[*ast.Ident]types.Object)}
 	units := make(map[string][]*ast.File) // package clause to files: p, p_test
 	for _, name := range names {
-		below := path.Join(dir, filepath.Base(name))
+		below := path.Join(in, filepath.Base(name))
 		source, err := os.ReadFile(name)
 		if err != nil {
 			return err

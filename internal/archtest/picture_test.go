@@ -35,8 +35,8 @@ func TestPicture(t *testing.T) {
 		"net/p2p ◀────┘":            "net/p2p      │",
 		"net/rma  ─▶  net/topology": "net/rma      net/topology",
 		"net/mem, net/shm":          "net/mem, net/sim",
-		"`orwl/internal/workers`":   "`orwl/workers`",
-		"resource ─▶ coherence":     "resource ─▶ cohorts  ",
+		"`orwl/internal/books`":     "`orwl/books`",
+		"internal/queue ":           "internal/books ",
 		"net/internal/direct":       "net/internal/extents",
 		"orwl ─────────────▶ net/node": "orwl ────────────── net/node",
 	} {
@@ -126,7 +126,7 @@ func importsOf(t *testing.T, root string) imports {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || name != "." && strings.ContainsAny(d.Name()[:1], "._")):
+		case d.IsDir() && (d.Name() == "testdata" || name != "." && (strings.ContainsAny(d.Name()[:1], "._") || isModule(filepath.Join(root, name)))):
 			return fs.SkipDir
 		case path.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go"):
 			return nil

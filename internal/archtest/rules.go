@@ -6,7 +6,7 @@ import "strings"
 const module = "github.com/orwl/go-orwl"
 
 // layers is the architecture, from the bottom up. A package may import the
-// packages named in its row, and what everybody may import; nothing else of
+// packages named in its row, and those that every package may import; nothing else of
 // this module. Its tests may import more: see allowsTest.
 //
 // The order is checked: a row names only rows above it.
@@ -17,6 +17,8 @@ var layers = []layer{
 	{path: "net/rma", pure: true, imports: "net/topology"},
 	{path: "internal/rings", testsOf: anything},
 	{path: "internal/mutants", testsOf: anything, imports: "internal/rings"},
+	{path: "internal/steps", testsOf: anything},
+	{path: "internal/guests", testsOf: anything},
 	{path: "internal/crew"},
 	{path: "internal/steady"},
 	{path: "internal/freeport", testsOf: anything},
@@ -63,45 +65,46 @@ var layers = []layer{
 	{path: "internal/faultpage", pure: true},
 	{path: "internal/npy", pure: true},
 	{path: "locks", pure: true, imports: "net/rma net/topology"},
-	{path: "locks/lab", pure: true, imports: "locks net/rma/epoch net/rma net/topology"},
-	{path: "locks/lab/arena", imports: "locks/lab locks net/p2p net/sim net/shm net/mem net/rma/model net/rma net/topology"},
 	{path: "internal/native"},
-	{path: "locks/lab/peers", imports: "internal/native locks/lab/arena locks/lab locks net/rma net/topology"},
-	{path: "locks/lab/report", pure: true, imports: "locks/lab"},
-	{path: "locks/lab/tune", imports: "locks/lab/arena locks/lab locks net/rma/model net/topology"},
-	{path: "locks/lab/claims", imports: "locks/lab/arena locks/lab/report locks/lab locks net/sim net/topology"},
 	{path: "locks/lockers", pure: true, imports: "internal/processor locks net/rma"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
 	{path: "internal/hugepage", pure: true},
-	{path: "resource/internal/coherence", pure: true, imports: "internal/hugepage"},
-	{path: "resource", pure: true, imports: "resource/internal/coherence internal/faultpage internal/npy internal/park locks/lockers locks net/rma"},
-	{path: "orwl/liveness", testsOf: "resource", pure: true, imports: "resource"},
-	{path: "handle", pure: true, imports: "resource"},
+	{path: "internal/rows", pure: true},
+	{path: "internal/queue/coherence", pure: true, imports: "internal/hugepage"},
+	{path: "internal/queue", pure: true, imports: "internal/queue/coherence internal/faultpage internal/park locks/lockers locks net/rma"},
+	{path: "resource", pure: true, imports: "internal/queue"},
+	{path: "orwl/liveness", testsOf: "internal/queue", pure: true, imports: "internal/queue/coherence resource"},
+	{path: "internal/typed", pure: true, imports: "internal/queue"},
+	{path: "handle", pure: true, imports: "internal/queue internal/typed resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
-	{path: "orwl/launch"},
+	{path: "internal/terminal"},
+	{path: "orwl/launch", imports: "internal/terminal"},
 	{path: "orwl/session/internal/protocol", pure: true, imports: "internal/leases"},
-	{path: "orwl/session", testsOf: "resource", imports: "orwl/session/internal/protocol resource net/node net/p2p/rendezvous net/p2p"},
-	{path: "orwl/internal/workers", pure: true, imports: "net/rma"}, // its tests play in net/sim
+	{path: "orwl/session", testsOf: "resource", imports: "orwl/session/internal/protocol internal/queue resource net/node net/p2p/rendezvous net/p2p"},
+	{path: "orwl/exact", pure: true},
+	{path: "orwl/exact/internal/plain", testsOf: "orwl/exact"},
 	{path: "orwl/internal/linked", imports: "net/node"},
-	{path: "orwl/internal/message", pure: true},
-	{path: "orwl/internal/plan", pure: true, imports: "orwl/liveness resource"},
+	{path: "orwl/internal/lives", pure: true},
+	{path: "orwl/internal/message", pure: true, imports: "orwl/internal/lives"},
+	{path: "orwl/internal/plan", pure: true, imports: "orwl/liveness internal/queue"},
 	{path: "orwl/speed", pure: true, imports: "orwl/internal/plan orwl/liveness"},
-	{path: "orwl/internal/books", imports: "orwl/internal/plan"}, // its tests play in net/sim
+	{path: "orwl/internal/books", imports: "internal/park orwl/internal/plan internal/queue"}, // its tests play in net/sim
+	{path: "orwl/internal/versions", pure: true, imports: "orwl/internal/plan net/wire"},
 	{path: "orwl/internal/spread", pure: true, imports: "orwl/placement net/topology"},
 	{path: "orwl/inspect", pure: true, imports: "orwl/internal/spread orwl/placement"},
-	{path: "orwl/internal/looks", pure: true, imports: "orwl/inspect orwl/internal/spread resource"},
-	{path: "orwl/internal/guards", imports: "orwl/internal/spread resource locks net/node net/rma/part net/wire net/rma net/topology"},
-	{path: "orwl/internal/fate", pure: true, imports: "resource"},
+	{path: "orwl/internal/looks", pure: true, imports: "orwl/inspect orwl/internal/spread internal/queue"},
+	{path: "orwl/internal/guards", imports: "orwl/internal/spread internal/queue locks net/node net/rma/part net/wire net/rma net/topology"},
+	{path: "orwl/internal/fate", pure: true, imports: "internal/queue"},
 	{path: "orwl/nodes", testsOf: "net/node", imports: "orwl/internal/linked net/node net/p2p/rendezvous net/p2p net/rma"},
-	{path: "orwl", imports: "orwl/inspect orwl/internal/fate orwl/internal/looks orwl/internal/guards orwl/internal/spread orwl/internal/message orwl/internal/linked orwl/internal/plan orwl/internal/books orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
+	{path: "orwl", imports: "orwl/exact orwl/inspect orwl/internal/fate orwl/internal/looks orwl/internal/guards orwl/internal/spread orwl/internal/lives orwl/internal/message orwl/internal/linked orwl/internal/plan orwl/internal/books orwl/internal/versions orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
-	{path: "orwl/stencil", imports: "internal/hugepage orwl handle resource"},
+	{path: "internal/port"},
+	{path: "orwl/watch", imports: "internal/port orwl/inspect orwl/internal/linked orwl"},
+	{path: "orwl/stencil", imports: "internal/hugepage internal/queue internal/rows internal/typed orwl orwl/exact handle resource"},
 	{path: "orwl/stencil/picture"},
-	{path: "orwl/stencil/rows", imports: "orwl/stencil"},
-	{path: "internal/terminal"},
 	{path: "internal/outfile"},
-	{path: "orwl/stencil/show", imports: "internal/outfile internal/terminal orwl/stencil/picture orwl/stencil orwl/launch orwl resource"},
-	{path: "metrics", imports: "orwl " + belowOrwl},
+	{path: "orwl/stencil/show", imports: "internal/outfile internal/terminal orwl/stencil/picture orwl/stencil orwl/launch orwl/watch orwl resource"},
+	{path: "metrics", imports: "internal/port orwl/watch orwl " + belowOrwl},
 
 	{path: "internal/promserver", testsOf: "metrics"},
 	{path: "dashboards", imports: "metrics orwl " + belowOrwl},
@@ -109,10 +112,10 @@ var layers = []layer{
 	// The programs.
 	{path: "internal/command", imports: "orwl/launch"},
 	{path: "internal/command/commandtest", imports: "internal/command"},
-	{path: "internal/exhibit", imports: "internal/command metrics orwl orwl/launch"},
-	{path: "apps/llk23/experiments", imports: anything},
+	{path: "internal/exhibit", imports: "internal/command metrics orwl/watch orwl orwl/launch"},
 	{path: "examples", imports: anything},
 	{path: "examples/internal/forms", imports: anything},
+	{path: "examples/internal/same", imports: anything},
 	{path: "examples/heat", imports: anything},
 	{path: "examples/jacobi3d", imports: anything},
 	{path: "examples/wave", imports: anything},
@@ -120,7 +123,13 @@ var layers = []layer{
 	{path: "examples/gaussseidel", imports: anything},
 	{path: "examples/filter", imports: anything},
 	{path: "examples/redblack", imports: anything},
+	{path: "examples/poisson", imports: anything},
+	{path: "examples/pipelined", imports: anything},
+	{path: "examples/power", imports: anything},
 	{path: "examples/primes", imports: anything},
+	{path: "examples/pairs", imports: anything},
+	{path: "examples/mergesort", imports: anything},
+	{path: "examples/cg", imports: anything},
 	{path: "docs/pictures", imports: "orwl/trace"},
 	{path: "examples/tutorial/draw", pure: true},
 	{path: "examples/tutorial/step1", imports: anything},
@@ -132,10 +141,10 @@ var layers = []layer{
 	{path: "examples/tutorial/step6", imports: anything},
 	{path: "apps/llk23", imports: anything},
 	{path: "apps/dht/volume", pure: true, imports: "locks net/rma net/topology"},
+	{path: "apps/dht/budget", pure: true},
 	{path: "apps/dht/table", imports: anything},
 	{path: "apps/dht/resp", imports: anything},
 	{path: "apps/dht", imports: anything},
-	{path: "internal/taskbench", imports: "internal/native handle orwl resource"},
 	{path: "cmd/orwl", imports: anything},
 	{path: "deploy", imports: "orwl/launch"},
 
@@ -143,14 +152,30 @@ var layers = []layer{
 	{path: "internal/invariant", everybodys: true},
 	{path: "internal/pack", pure: true, everybodys: true},
 	{path: "internal/tally", pure: true, everybodys: true},
-	{path: "internal/archtest"},
+	{path: "internal/archtest", testsOf: anything},
 	{path: "internal/memory"},
-	{path: "internal/prose"},
+	{path: "internal/pages", testsOf: anything},
+	{path: "internal/prose", testsOf: anything},
+}
+
+// laboratory are the rows of the folder lab, a module of its own. It imports what it likes of the rows above, and
+// none of these imports it. Its parts point down, too.
+var laboratory = []layer{
+	{path: "lab/printed", pure: true, imports: "locks net/rma net/topology"},
+	{path: "lab", pure: true, imports: "lab/printed locks net/rma/epoch net/rma net/topology"},
+	{path: "lab/arena", imports: "internal/memory lab locks net/p2p net/sim net/shm net/mem net/rma/model net/rma net/topology"},
+	{path: "lab/peers", imports: "internal/native lab/arena lab locks net/rma net/topology"},
+	{path: "lab/report", pure: true, imports: "lab"},
+	{path: "lab/tune", imports: "lab/arena lab locks net/rma/model net/topology"},
+	{path: "lab/claims", imports: "lab/arena lab/report lab locks net/sim net/topology"},
+	{path: "lab/taskbench", imports: "internal/native handle orwl resource"},
+	{path: "lab/experiments", imports: anything},
+	{path: "lab/cmd/orwl-lab", imports: anything},
 }
 
 const (
 	anything  = "anything"
-	belowOrwl = "handle resource locks/lockers locks " +
+	belowOrwl = "handle resource internal/queue internal/typed locks/lockers locks " +
 		"net/node net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
 )
 
@@ -168,7 +193,7 @@ var noPackage = map[string]string{
 // A layer is a row of the table.
 type layer struct {
 	path    string // folder below the module's root
-	imports string // what it may import, folders separated by spaces, or anything
+	imports string // the folders that it may import, separated by spaces, or anything
 
 	// pure code is a state machine: the rules in pure.go hold for it.
 	pure bool
@@ -183,13 +208,18 @@ type layer struct {
 
 // row is the row of the package in the folder path, or nil.
 func row(path string) *layer {
-	for i := range layers {
-		if layers[i].path == path {
-			return &layers[i]
+	for _, table := range [][]layer{layers, laboratory} {
+		for i := range table {
+			if table[i].path == path {
+				return &table[i]
+			}
 		}
 	}
 	return nil
 }
+
+// inLaboratory reports whether a folder belongs to the laboratory.
+func inLaboratory(path string) bool { return path == "lab" || strings.HasPrefix(path, "lab/") }
 
 // allows reports whether l's own code may import the package to.
 func (l *layer) allows(to *layer) bool {

@@ -25,7 +25,7 @@ type Command struct {
 	Name    string
 	About   string
 	Usage   string // how it is called, in lines; NAME [FLAGS] if empty
-	Text    string // what else there is to know, in lines that fit a terminal
+	Text    string // the rest that there is to know, in lines that fit a terminal
 	Example string // command lines that work
 	Groups  []Group
 	// Run defines its flags on f, has Parse parse the arguments, and does the work.
@@ -116,17 +116,20 @@ func (p Program) Builtin(args []string, out, complaints io.Writer) (code int, do
 }
 
 // names is which commands there are: "run, locks or sim".
-func (p Program) names() string {
+func (p Program) names() string { return choice(p.list()) }
+
+// choice is a list as a sentence has it: "run, locks or sim".
+func choice(words []string) string {
 	var b strings.Builder
-	for i, c := range p.Commands {
+	for i, word := range words {
 		switch {
 		case i == 0:
-		case i == len(p.Commands)-1:
+		case i == len(words)-1:
 			b.WriteString(" or ")
 		default:
 			b.WriteString(", ")
 		}
-		b.WriteString(c.Name)
+		b.WriteString(word)
 	}
 	return b.String()
 }

@@ -64,7 +64,7 @@ exit codes: 0 done, 1 failed, 2 not asked properly, 130 interrupted, 143 termina
 		{"help greet", Done, greeting, ""},
 		{"greet -to=", Misused, "", "tool greet: -to is empty, want a name\ntool greet -h shows the flags\n"},
 		{"greet you", Misused, "", "tool greet: unexpected argument \"you\"\ntool greet -h shows the flags\n"},
-		{"greet -x", Misused, "", "tool greet: no flag -x\ntool greet -h shows the flags\n"},
+		{"greet -x", Misused, "", "tool greet: no flag -x: want -to\ntool greet -h shows the flags\n"},
 		{"fail", Failed, "", "tool fail: no luck\n"},
 		{"fail -node", 7, "", "tool fail: the run: " + (&launch.NodeError{Node: 1, Code: 7}).Error() + "\n"},
 	} {

@@ -15,8 +15,12 @@ const (
 
 // builtinsAre is what the builtins do.
 func (p Program) builtinsAre() [][2]string {
+	help := "show what a command does and its flags: " + p.Name + " help COMMAND"
+	if len(p.Commands) == 0 {
+		help = "show this"
+	}
 	return [][2]string{
-		{"help", "show what a command does and its flags: " + p.Name + " help COMMAND"},
+		{"help", help},
 		{"version", "show the version of this program"},
 		{"completion", "print what completes command lines in bash, zsh or fish"},
 		{"man", "print the manual page, as in: " + p.Name + " man | man -l -"},

@@ -22,6 +22,21 @@ func said(args ...string) (code int, out, complaints string) {
 	return code, o.String(), c.String()
 }
 
+// The nearest words come first, and words that are as near keep their order.
+func TestNearest(t *testing.T) {
+	words := []string{"TAS", "MCS", "D-MCS", "HMCS", "mcs-flushed"}
+	for given, want := range map[string]string{
+		"mcs": "MCS D-MCS", "dmcs": "D-MCS MCS", "hmsc": "HMCS MCS", "MCS-FLASHED": "mcs-flushed MCS", "": "TAS MCS",
+	} {
+		if got := strings.Join(Nearest(given, words, 2), " "); got != want {
+			t.Errorf("%q: %s, want %s", given, got, want)
+		}
+	}
+	if got := Nearest("mcs", words, 9); len(got) != len(words) || words[0] != "TAS" {
+		t.Errorf("of all words %v are the nearest, and the words are %v", got, words)
+	}
+}
+
 // A mistyped word is answered with the one that was meant, and a value with what is wanted.
 func TestWords(t *testing.T) {
 	f := func() *flag.FlagSet {
@@ -41,7 +56,7 @@ func TestWords(t *testing.T) {
 		"-share much":  `-share is "much", want a number`,
 		"-fence -1":    `-fence is "-1", want a whole number that is not negative`,
 		"-ndoes 4":     "no flag -ndoes (did you mean -nodes?)",
-		"-xylophone 4": "no flag -xylophone",
+		"-xylophone 4": "no flag -xylophone: want -fence, -idle, -json, -nodes or -share",
 		"-idle":        "-idle needs a value: -idle duration",
 	} {
 		if err := ParseFlags(f(), strings.Fields(args)); err == nil || err.Error() != want {

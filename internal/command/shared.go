@@ -14,6 +14,7 @@ var shared = map[string]string{
 	// output
 	"json": "print JSON and nothing else",
 	"csv":  "print CSV with a header and nothing else",
+	"out":  "write the result",
 	"html": "to `FILE`, too",
 	"why":  "say why each task is where it is",
 	// machines and ranks

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +19,16 @@ func didYouMean(given string, words []string) string {
 		return ""
 	}
 	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// Nearest are the n words that take the fewest slips to what was given, the nearest first. Case and hyphens count as none.
+func Nearest(given string, words []string, n int) []string {
+	plain := func(word string) string { return strings.ReplaceAll(strings.ToLower(word), "-", "") }
+	all := slices.Clone(words)
+	slices.SortStableFunc(all, func(a, b string) int {
+		return cmp.Compare(distance(plain(given), plain(a)), distance(plain(given), plain(b)))
+	})
+	return all[:min(n, len(all))]
 }
 
 // distance is how many slips turn one word into the other: a letter more, less, another one, or

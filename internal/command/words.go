@@ -17,6 +17,9 @@ var (
 	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-?([^:]+): (?:parse error|strconv.*|value out of range)$`)
 )
 
+// mostNamed is how many flags an error lists.
+const mostNamed = 8
+
 // InOurWords is an error of a flag set, as a person says it: which flag, and what it wants.
 func InOurWords(f *flag.FlagSet, err error) error {
 	if m := noSuchFlag.FindStringSubmatch(err.Error()); m != nil {
@@ -26,7 +29,12 @@ func InOurWords(f *flag.FlagSet, err error) error {
 				names = append(names, one.Name)
 			}
 		})
-		return fmt.Errorf("no flag -%s%s", m[1], didYouMean(m[1], dashed(names)))
+		names = dashed(names)
+		advice := didYouMean(m[1], names)
+		if advice == "" && len(names) > 0 && len(names) <= mostNamed {
+			advice = ": want " + choice(names)
+		}
+		return fmt.Errorf("no flag -%s%s", m[1], advice)
 	}
 	if m := wantsValue.FindStringSubmatch(err.Error()); m != nil {
 		if strings.HasPrefix(m[3], "want") {

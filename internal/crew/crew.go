@@ -27,7 +27,7 @@ func (c *Crew) Hire(environment []string, files ...*os.File) error {
 	return nil
 }
 
-// Wait lets the processes end by themselves. The error is that of the first one that failed.
+// Wait lets the processes end by themselves. It returns the error of the first one that failed.
 func (c *Crew) Wait() error {
 	for _, other := range *c {
 		if err := other.Wait(); err != nil {
@@ -38,7 +38,7 @@ func (c *Crew) Wait() error {
 	return nil
 }
 
-// Dismiss ends the processes that nobody has waited for.
+// Dismiss ends the processes that Wait has not waited for.
 func (c *Crew) Dismiss() {
 	for _, other := range *c {
 		_ = other.Process.Kill() // it may have ended

@@ -16,11 +16,12 @@ import (
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/watch"
 )
 
 // Options say what to show, and where.
 type Options struct {
-	Address string // as -metrics gives it; empty: there is no exhibit
+	Address string // the value of -metrics; empty: there is no exhibit
 	Place   launch.Place
 	// Ready is the reason why the node is not ready, nil if it is. Without Ready, the node is ready while
 	// tasks run, and the exhibit shows the state of the runtime that Watch names.
@@ -55,6 +56,7 @@ func New(o Options) (*Exhibit, error) {
 	}
 	if o.Ready == nil {
 		at.Ready, at.Inspect = e.Metrics.Ready, e.inspect
+		at.Watch = watch.New(e.runtime.Load)
 	}
 	e.server, err = serve(at)
 	if err != nil {
@@ -133,7 +135,7 @@ func (e *Exhibit) Open(nodes *orwl.Nodes, log *slog.Logger) {
 		return
 	}
 	e.Nodes(nodes)
-	log.Info("metrics", "url", fmt.Sprintf("http://%s/metrics", e.Address()))
+	log.Info("metrics", "url", fmt.Sprintf("http://%s/metrics", e.Address()), "page", fmt.Sprintf("http://%s/", e.Address()))
 }
 
 // Watch shows a runtime.

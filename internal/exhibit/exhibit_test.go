@@ -2,6 +2,7 @@ package exhibit
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"io"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/metrics"
+	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -89,6 +91,27 @@ func TestRemains(t *testing.T) {
 	stop()
 	<-ended
 	(*Exhibit)(nil).Remain(t.Context(), time.Hour)
+}
+
+// TestShowsNoKey looks at each page of a run that has a key.
+func TestShowsNoKey(t *testing.T) {
+	key := launch.NewKey()
+	e := shows(t, Options{Place: launch.Place{Nodes: 2, How: launch.Environment, Key: key}})
+	rt, err := orwl.New(orwl.Options{Observers: e.Observers()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt.Task("t").Each(1, func(int) error { return nil })
+	e.Watch(rt)
+	for path, says := range map[string]string{"/": "<title>ORWL run</title>", "/watch/why": "no task runs", "/debug/orwl": `"task": "t"`, "/metrics": "orwl_info"} {
+		status, text := page(t, e, path)
+		if status != 200 || !strings.Contains(text, says) {
+			t.Errorf("%s: %d %.100s", path, status, text)
+		}
+		if strings.Contains(text, hex.EncodeToString(key)) || strings.Contains(text, string(key)) {
+			t.Errorf("%s shows the key", path)
+		}
+	}
 }
 
 // TestKey listens beyond loopback only with a key from the user.

@@ -13,7 +13,7 @@ var (
 	// ErrUnsupported: this system has no fault pages.
 	ErrUnsupported = errors.New("faultpage: fault pages need Linux: leave them off on this system")
 	// ErrSize: no Memory can have this size.
-	ErrSize = fmt.Errorf("faultpage: the size must be a multiple of 8 and at most %d", int64(mostBytes))
+	ErrSize = fmt.Errorf("faultpage: the size must be 0 to %d", int64(mostBytes))
 	// ErrClosed: the Memory or the View is closed.
 	ErrClosed = errors.New("faultpage: closed already: use it before Close")
 	// ErrOpen: a view is open and must be shut first.
@@ -143,7 +143,7 @@ func sizeError(resource string, size int) error {
 	return fmt.Errorf("%w: resource %s cannot have %d bytes", ErrSize, resource, size)
 }
 
-func validSize(size int) bool { return size >= 0 && size%8 == 0 && size <= mostBytes }
+func validSize(size int) bool { return size >= 0 && size <= mostBytes }
 
 // wholePages rounds up to whole pages, and to one page at least: the system cannot
 // map less.

@@ -33,7 +33,7 @@ type Space struct {
 	memories map[*Memory]struct{}
 }
 
-// NewMemory makes memory of size bytes, a multiple of 8, all zero. The name of the
+// NewMemory makes memory of size bytes, all zero. The name of the
 // resource is for errors.
 func (s *Space) NewMemory(resource string, size int) (*Memory, error) {
 	if !validSize(size) {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// The ports are below those that systems give to connections, which begin at 32768 or later. A
-// connection of another test could take such a port before the program listens. Worse, who dials
-// a port of those until somebody listens may be given that port, and then talks to itself.
+// The ports are below the ports that systems give to connections, which begin at 32768 or later. A
+// connection of another test could take such a port before the program listens. Worse, a program that
+// dials such a port until another one listens may be given that port, and then talks to itself.
 const (
 	lowest = 10_000
 	many   = 20_000

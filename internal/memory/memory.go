@@ -21,7 +21,7 @@ type Room struct {
 // false where the system does not tell.
 func Free() (Room, bool) { return free(os.DirFS("/")) }
 
-// free is Free where the files of the system are those of root.
+// free is Free where root has the files of the system.
 func free(root fs.FS) (least Room, known bool) {
 	if kib, ok := field(root, "proc/meminfo", "MemAvailable:"); ok {
 		least, known = Room{kib << 10, "this machine"}, true
@@ -70,7 +70,7 @@ func (v version) free(root fs.FS, group string) (bytes int64, ok bool) {
 		return 0, false
 	}
 	for _, name := range v.caches {
-		cached, _ := field(root, at("memory.stat"), name) // or 0
+		cached, _ := field(root, at("memory.stat"), name) // 0 if there is none
 		used -= cached
 	}
 	return max(0, limit-used), true

@@ -13,6 +13,6 @@
 //	output, err := program.Command(ctx, 8, "ECSB").Output()
 //
 // A Toolchain is a compiler with what starts its programs: C, OpenMPI and MPICH. Build looks
-// for both, and for the headers, before it compiles. What is missing is ErrMissing, and the
-// error names the Debian package that has it.
+// for both, and for the headers, before it compiles. If one is missing, the error matches
+// ErrMissing, and names the Debian package that has it.
 package native

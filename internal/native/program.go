@@ -15,7 +15,7 @@ import (
 // Source is the text of a peer.
 type Source struct {
 	Name    string
-	Files   fs.FS  // what is compiled and what that includes
+	Files   fs.FS  // the file that is compiled, and the files that it includes
 	Main    string // the file in Files that is compiled
 	Headers []Header
 	Flags   []string // after -O3 -march=native; libraries, too

@@ -199,7 +199,7 @@ func TestOrder(t *testing.T) {
 		for i := range byte(packets) {
 			way.take([]byte{i})
 			if i == packets/2 {
-				way.set(Quality{}) // those behind it wait for those before
+				way.set(Quality{}) // the packets behind it wait for those before
 			}
 		}
 	}()

@@ -27,7 +27,7 @@ type way struct {
 	quality Quality
 	chance  *rand.Rand
 	last    time.Time     // when the last packet is due
-	queue   []packet      // those that are on their way
+	queue   []packet      // the packets that are on their way
 	arrives chan struct{} // tells deliver that the queue is not empty
 	over    chan struct{}
 }

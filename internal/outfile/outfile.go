@@ -42,7 +42,7 @@ func (f *File) Finish(write func(io.Writer) error) error {
 	if err := f.file.Chmod(0o644); err != nil {
 		return err
 	}
-	// What has the name is on the disk, also if the power goes.
+	// The file is on the disk before it has the name, also if the power goes.
 	if err := f.file.Sync(); err != nil {
 		return err
 	}

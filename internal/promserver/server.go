@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Options say what Prometheus is told besides whom to ask.
+// Options say what Prometheus is told besides its targets.
 type Options struct {
 	// Rules is a file with rules, if any.
 	Rules string
@@ -22,7 +22,7 @@ type Options struct {
 // label job.
 type Job struct {
 	Name    string
-	Targets []string // as host:port
+	Targets []string // each is host:port
 }
 
 // Server is a Prometheus that runs until the test is over.
@@ -107,7 +107,7 @@ func follow(log io.Reader, address chan<- string) {
 	close(address)
 }
 
-// Watch names those whom Prometheus is to ask from now on. It takes some seconds to turn to
+// Watch names the targets that Prometheus asks from now on. It takes some seconds to turn to
 // them.
 func (s *Server) Watch(jobs ...Job) {
 	s.t.Helper()

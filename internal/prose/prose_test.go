@@ -1,34 +1,24 @@
 package prose
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/pages"
 )
 
 // TestPages reads all pages.
 func TestPages(t *testing.T) {
-	var pages []string
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		switch name := filepath.Base(path); {
-		case err != nil:
-			return err
-		case d.IsDir() && (name == "testdata" || strings.HasPrefix(name, ".") && name != ".."):
-			return fs.SkipDir
-		case filepath.Ext(name) == ".md":
-			pages = append(pages, path)
-		}
-		return nil
-	})
+	all, err := pages.Of("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(pages) < 40 {
-		t.Fatalf("only %d pages are found", len(pages))
+	if len(all) < 40 {
+		t.Fatalf("only %d pages are found", len(all))
 	}
-	for _, page := range pages {
+	for _, page := range all {
 		short := strings.TrimPrefix(filepath.ToSlash(page), "../../")
 		text, err := os.ReadFile(page)
 		if err != nil {

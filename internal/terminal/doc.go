@@ -1,5 +1,6 @@
 // Package terminal is how programs talk to their caller: to people if there is a terminal, in
-// place and as text, and to other programs if not, as lines of JSON.
+// place and as text, and to other programs if not, as lines of JSON. A node whose launcher has a terminal
+// talks to people, too, line by line.
 //
 //	log := terminal.Log(os.Stderr, slog.LevelInfo).With("node", 2)
 //	log.Info("metrics", "address", address)

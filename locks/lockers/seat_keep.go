@@ -27,8 +27,8 @@ import (
 // the last goroutine inside releases the lock, or the asker does if there is none.
 type bias struct {
 	_       [line]byte
-	readers atomic.Int32 // that ask
-	writers atomic.Int32 // that ask
+	readers atomic.Int32 // readers that ask
+	writers atomic.Int32 // writers that ask
 	keepers atomic.Int32 // seats
 	_       [line]byte
 }
@@ -73,8 +73,9 @@ func (s *seat) tryAcquire(v uint64, all []seat) bool {
 // acquireRead is acquire for a reader. It returns what admit has to know.
 func (s *seat) acquireRead(ctx context.Context, v uint64, all []seat) (grant uint64, err error) {
 	b := s.bias
+	s.endWriting(v)
 	switch try, ok := s.rw.(locks.ReadTryer); {
-	case v&(seatReads|seatWrites) != 0:
+	case v&seatReads != 0:
 		return 0, s.intact(ctx)
 	case b == nil:
 		err = s.rw.AcquireRead(ctx)
@@ -91,10 +92,19 @@ func (s *seat) acquireRead(ctx context.Context, v uint64, all []seat) (grant uin
 	return seatReads | s.keep(), nil
 }
 
+// endWriting releases the lock if the rank has it for writing. A reader that came in by that would keep readers of other
+// processors out, and one of them may be what it waits for.
+func (s *seat) endWriting(v uint64) {
+	if v&seatWrites != 0 {
+		s.end()
+	}
+}
+
 // tryAcquireRead is acquireRead that does not wait, and reports whether the rank has the
 // lock.
 func (s *seat) tryAcquireRead(v uint64, all []seat) (grant uint64, ok bool) {
-	if v&(seatReads|seatWrites) != 0 {
+	s.endWriting(v)
+	if v&seatReads != 0 {
 		return 0, s.intact(context.Background()) == nil
 	}
 	try, ok := s.rw.(locks.ReadTryer)

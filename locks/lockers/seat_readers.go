@@ -32,7 +32,7 @@ const (
 
 // open reports whether a reader may join.
 func open(v uint64) bool {
-	return v&seatHeld == 0 && v&(readersMask|seatKeeps) != 0 && v&joinedMask != mostReaders*oneJoined
+	return v&(seatHeld|seatWrites) == 0 && v&(readersMask|seatKeeps) != 0 && v&joinedMask != mostReaders*oneJoined
 }
 
 // full reports whether there are readers, and none may join.

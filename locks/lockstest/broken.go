@@ -28,8 +28,8 @@ func Broken() []Specimen {
 		brokenCohorts, brokenMisuse, brokenCounts, brokenLives)
 }
 
-// withHandle is the Break of a defect in each rank's handle.
-func withHandle[M locks.Mutex](wrap func(m M, w rma.Window) locks.Mutex) func(Subject) Subject {
+// withSide is the Break of a defect in each rank's side.
+func withSide[M locks.Mutex](wrap func(m M, w rma.Window) locks.Mutex) func(Subject) Subject {
 	return func(s Subject) Subject {
 		whole := s.New
 		s.New = func(f rma.Fabric, o locks.Options) (At, error) {
@@ -64,7 +64,7 @@ func withOptions(with func(o *locks.Options)) func(Subject) Subject {
 	}
 }
 
-// The interfaces of the handles of the broken rows.
+// The interfaces of the sides of the broken rows.
 type (
 	queued interface { // MCS, HMCS
 		locks.Mutex

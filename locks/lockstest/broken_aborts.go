@@ -12,22 +12,22 @@ import (
 var brokenAborts = []Specimen{
 	{
 		Name: "deaf", Of: "MCS", Defect: "Acquire ignores its context",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &deaf{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &deaf{m} }),
 		RejectedBy: []string{"abort/done", "abort/waiting", "abort/again", "abort/middle", "abort/all"},
 	},
 	{
 		Name: "deaf-writer", Of: "RMA-RW", Defect: "Acquire ignores its context",
-		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &deafWriter{m} }),
+		Break:      withSide(func(m shareable, _ rma.Window) locks.Mutex { return &deafWriter{m} }),
 		RejectedBy: []string{"abort/done", "abort/waiting", "abort/behind-readers"},
 	},
 	{
 		Name: "gives-up-late", Of: "D-MCS", Defect: "Acquire gives up after it has queued up, but the row says that it never does",
-		Break:      withHandle(func(m plain, _ rma.Window) locks.Mutex { return &givesUpLate{m} }),
+		Break:      withSide(func(m plain, _ rma.Window) locks.Mutex { return &givesUpLate{m} }),
 		RejectedBy: []string{"abort/stays"},
 	},
 	{
 		Name: "loses-late-grant", Of: "MCS", Defect: "Acquire fails because its context has ended, but the rank has the lock",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &losesLateGrant{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &losesLateGrant{m} }),
 		RejectedBy: []string{"abort/at-grant", "abort/storm"},
 	},
 	{
@@ -42,7 +42,7 @@ var brokenAborts = []Specimen{
 	},
 	{
 		Name: "wrong-error", Of: "MCS", Defect: "a rank that gives up does not return the context's error",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &wrongError{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &wrongError{m} }),
 		RejectedBy: []string{"abort/done", "abort/waiting"},
 	},
 }

@@ -12,17 +12,17 @@ import (
 var brokenExclusion = []Specimen{
 	{
 		Name: "no-lock", Of: "MCS", Defect: "Acquire returns at once",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &noLock{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &noLock{m} }),
 		RejectedBy: []string{"exclusion/writers", "visibility/put", "progress/hand-over"},
 	},
 	{
 		Name: "readers-unlocked", Of: "RMA-RW", Defect: "AcquireRead returns at once",
-		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &readersUnlocked{m} }),
+		Break:      withSide(func(m shareable, _ rma.Window) locks.Mutex { return &readersUnlocked{m} }),
 		RejectedBy: []string{"exclusion/readers-writers", "visibility/to-readers"},
 	},
 	{
 		Name: "readers-exclude", Of: "RMA-RW", Defect: "readers exclude each other",
-		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &readersExclude{m} }),
+		Break:      withSide(func(m shareable, _ rma.Window) locks.Mutex { return &readersExclude{m} }),
 		RejectedBy: []string{"exclusion/readers-together", "try/readers"},
 	},
 	{

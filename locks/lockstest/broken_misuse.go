@@ -12,22 +12,22 @@ import (
 var brokenCohorts = []Specimen{
 	{
 		Name: "always-alone", Of: "MCS", Defect: "Alone is always true",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, true} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, true} }),
 		RejectedBy: []string{"cohort/known"},
 	},
 	{
 		Name: "never-alone", Of: "MCS", Defect: "Alone is always false",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, false} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, false} }),
 		RejectedBy: []string{"cohort/no-waiter", "cohort/contended"},
 	},
 	{
 		Name: "disown-releases", Of: "TKT", Defect: "Disown releases the lock",
-		Break:      withHandle(func(m handedOn, _ rma.Window) locks.Mutex { return &disownReleases{m} }),
+		Break:      withSide(func(m handedOn, _ rma.Window) locks.Mutex { return &disownReleases{m} }),
 		RejectedBy: []string{"oblivious/hand-on", "oblivious/waiter"},
 	},
 	{
 		Name: "adopts-anything", Of: "TKT", Defect: "Disown and Adopt accept misuse",
-		Break:      withHandle(func(m handedOn, _ rma.Window) locks.Mutex { return &adoptsAnything{m} }),
+		Break:      withSide(func(m handedOn, _ rma.Window) locks.Mutex { return &adoptsAnything{m} }),
 		RejectedBy: []string{"oblivious/misuse"},
 	},
 }
@@ -64,12 +64,12 @@ func forgiven(do func()) {
 var brokenMisuse = []Specimen{
 	{
 		Name: "forgiving", Of: "RMA-RW", Defect: "misuse is silently accepted",
-		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &forgiving{m} }),
+		Break:      withSide(func(m shareable, _ rma.Window) locks.Mutex { return &forgiving{m} }),
 		RejectedBy: []string{"misuse/release", "misuse/acquire", "misuse/mode"},
 	},
 	{
 		Name: "nameless", Of: "MCS", Defect: "the panic after misuse does not name the lock and the rank",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &nameless{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &nameless{m} }),
 		RejectedBy: []string{"misuse/release"},
 	},
 }
@@ -103,21 +103,21 @@ func (m *nameless) Release() {
 var brokenCounts = []Specimen{
 	{
 		Name: "counts-twice", Of: "MCS", Defect: "each acquisition counts twice",
-		Break: withHandle(func(m queued, _ rma.Window) locks.Mutex {
+		Break: withSide(func(m queued, _ rma.Window) locks.Mutex {
 			return &miscounts{m, func(c *locks.Counts) { c.Acquired *= 2 }}
 		}),
 		RejectedBy: []string{"counts/alone", "counts/waited", "counts/contended"},
 	},
 	{
 		Name: "counts-no-waiting", Of: "MCS", Defect: "Waited is always zero",
-		Break: withHandle(func(m queued, _ rma.Window) locks.Mutex {
+		Break: withSide(func(m queued, _ rma.Window) locks.Mutex {
 			return &miscounts{m, func(c *locks.Counts) { c.Waited = 0 }}
 		}),
 		RejectedBy: []string{"counts/waited"},
 	},
 	{
 		Name: "counts-no-passing", Of: "HMCS", Defect: "Passed is always zero",
-		Break: withHandle(func(m queued, _ rma.Window) locks.Mutex {
+		Break: withSide(func(m queued, _ rma.Window) locks.Mutex {
 			return &miscounts{m, func(c *locks.Counts) { c.Passed = 0 }}
 		}),
 		RejectedBy: []string{"counts/passed", "counts/contended"},
@@ -139,12 +139,12 @@ func (m *miscounts) Counts() locks.Counts {
 var brokenLives = []Specimen{
 	{
 		Name: "survives", Of: "MCS", Defect: "Acquire on a failed window reports that the rank has the lock",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &survives{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &survives{m} }),
 		RejectedBy: []string{"life/closed", "life/closed-under-holder"},
 	},
 	{
 		Name: "plain-error", Of: "MCS", Defect: "Acquire on a failed window does not report that the lock is broken",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &plainError{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &plainError{m} }),
 		RejectedBy: []string{"life/closed", "life/closed-under-holder"},
 	},
 }

@@ -16,7 +16,7 @@ var brokenProgress = []Specimen{
 	},
 	{
 		Name: "keeps", Of: "MCS", Defect: "every third Release does nothing",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &keeps{queued: m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &keeps{queued: m} }),
 		RejectedBy: []string{"progress/hand-over", "progress/everybody"},
 	},
 }
@@ -40,27 +40,27 @@ func (m *keeps) Release() {
 var brokenTries = []Specimen{
 	{
 		Name: "try-fails", Of: "MCS", Defect: "TryAcquire always fails",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &tryFails{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &tryFails{m} }),
 		RejectedBy: []string{"try/free", "try/contended"},
 	},
 	{
 		Name: "try-waits", Of: "MCS", Defect: "TryAcquire waits",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &tryWaits{m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &tryWaits{m} }),
 		RejectedBy: []string{"try/held"},
 	},
 	{
 		Name: "try-succeeds", Of: "MCS", Defect: "TryAcquire always returns true",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &trySucceeds{queued: m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &trySucceeds{queued: m} }),
 		RejectedBy: []string{"try/held", "try/contended"},
 	},
 	{
 		Name: "try-read-fails", Of: "RMA-RW", Defect: "TryAcquireRead fails beside a reader",
-		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &tryReadFails{m} }),
+		Break:      withSide(func(m shareable, _ rma.Window) locks.Mutex { return &tryReadFails{m} }),
 		RejectedBy: []string{"try/readers"},
 	},
 	{
 		Name: "try-leaves-a-trace", Of: "MCS", Defect: "after a TryAcquire that fails, every later TryAcquire fails",
-		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &tryLeavesTrace{queued: m} }),
+		Break:      withSide(func(m queued, _ rma.Window) locks.Mutex { return &tryLeavesTrace{queued: m} }),
 		RejectedBy: []string{"try/contended"},
 	},
 }

@@ -81,7 +81,7 @@ func (c Case) For(s Subject) rmatest.Case {
 }
 
 // Concerns reports whether the lock's row promises what the case tests. Some features
-// show only in a lock's handles. If a handle lacks the feature, the body ends with
+// show only in a lock's sides. If a side lacks the feature, the body ends with
 // ErrSkip.
 func (c Case) Concerns(s Subject) bool { return c.needs == nil || c.needs(s) }
 

@@ -138,7 +138,7 @@ func (m *Match) acquire(ctx context.Context, w rma.Window, r *contestant, mode m
 			if !errors.Is(err, locks.ErrBroken) || !errors.Is(err, failure) {
 				return fmt.Errorf("acquiring when the window fails returned %v, want an error that matches %q and %q", err, locks.ErrBroken, failure)
 			}
-			return err // as it should be
+			return err // the contest wants this error
 		}
 		if !quits {
 			return fmt.Errorf("acquiring for %s returned %v", mode, err)

@@ -20,7 +20,8 @@
 // behind it, cancel it, or release the lock.
 //
 // [Contest] is for the simulator alone. Any number of ranks acquire again and again,
-// and checks that see all ranks at once judge every step.
+// and checks that see all ranks at once judge every step. [Nested] does so for ranks that hold
+// several locks of a set at once.
 //
 // [Broken] tests the suite itself: it lists locks with one defect each, and the
 // cases that must reject them.

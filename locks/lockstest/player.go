@@ -115,7 +115,7 @@ func (m mode) String() string {
 func (p *player) rw() locks.RWMutex {
 	rw, ok := p.lock.(locks.RWMutex)
 	if !ok {
-		p.fail("the lock is of kind %s, but its handle %T is no RWMutex", p.subject.Spec.Kind, p.lock)
+		p.fail("the lock is of kind %s, but its side %T is no RWMutex", p.subject.Spec.Kind, p.lock)
 	}
 	return rw
 }

@@ -14,11 +14,11 @@ type Subject struct {
 	Spec locks.Spec
 	// Operations makes the lock without direct access to shared memory.
 	Operations bool
-	// New allocates the lock. It returns a function that makes a rank's handle.
+	// New allocates the lock. It returns a function that makes a rank's side.
 	New func(f rma.Fabric, o locks.Options) (At, error)
 }
 
-// At is a lock. It gives each rank its handle.
+// At is a lock. It gives each rank its side.
 type At func(w rma.Window) locks.Mutex
 
 // Of makes a subject of a row of the table.

@@ -16,11 +16,11 @@ import (
 // Flush is executed, and a Flush does nothing but answer.
 type Agent struct {
 	memory Memory
-	wrong  map[rma.Rank]bool // whose operations have named no memory since their last Flush
+	wrong  map[rma.Rank]bool // ranks with an operation that named no memory, since their last Flush
 }
 
-// ErrOperation is an operation that no correct node sends: the stream is not to be
-// trusted any further.
+// ErrOperation is an operation that no correct node sends: the stream cannot be
+// trusted any more.
 var ErrOperation = errors.New("engine: operation makes no sense")
 
 // Memory is what an Agent works on.
@@ -39,7 +39,7 @@ type Memory interface {
 func NewAgent(m Memory) *Agent { return &Agent{memory: m, wrong: make(map[rma.Rank]bool)} }
 
 // Step executes an operation and reports whether to answer it, and by what. It refuses Await
-// and Forget, which take time: the caller, who asks Admit, executes those.
+// and Forget, which take time: the caller calls Admit and executes those.
 func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte) (reply wire.Reply, read []byte, answer bool, err error) {
 	w, err := a.Admit(k, op)
 	if err != nil {

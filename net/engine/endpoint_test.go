@@ -30,8 +30,8 @@ type endpoint struct {
 	answer func(r wire.Reply, bulk []byte) error // to a rank
 
 	mistake mistake
-	in      []byte // what has come of the next frames
-	early   bool   // the first of them was taken though it is not there
+	in      []byte // the beginning of the next frames
+	early   bool   // the first of them was taken before it was complete
 	refused int    // replies without a waiting caller
 	pieces  []engine.Piece
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // Link is one end of a lane between two nodes: a log of the frames that go out, and
-// a count of those that come in. Streams break; the lane does not: whoever opens
-// the next stream says how far it has taken the frames of the other, and that is
-// where the other goes on writing.
+// a count of the frames that come in. A stream may break, and the lane goes on: on the
+// next stream each end says how many frames of the other it has taken, and the other
+// goes on writing there.
 //
 //	           acknowledged     written          appended
 //	log   ──────────┼──────────────┼─────────────────┼──▶
@@ -21,20 +21,20 @@ import (
 type Link struct {
 	// The outgoing half.
 	log      []piece
-	next     int    // piece that is written next
-	offset   int    // of its bytes, those that are written
+	next     int    // the piece that is written next
+	offset   int    // how many of its bytes are written
 	appended uint64 // number of the last frame
-	sent     uint64 // of the last that this stream has, or need not have
-	written  uint64 // of the last that any stream had
+	sent     uint64 // number of the last frame that this stream has, or need not have
+	written  uint64 // number of the last frame that any stream had
 	acked    uint64
 	kept     int    // bytes in log
 	loose    []byte // frames without a number, to be written before anything else
-	spare    []byte // memory of those before
+	spare    []byte // memory of earlier loose frames
 
 	// The incoming half.
 	taken uint64 // number of the last frame
-	told  uint64 // of the last that was acknowledged
-	owed  int    // bytes taken since
+	told  uint64 // number of the last frame that was acknowledged
+	owed  int    // bytes taken since then
 }
 
 // piece is some of the log: whole frames, or frames where the last has its bulk in the next
@@ -43,7 +43,7 @@ type Link struct {
 type piece struct {
 	bytes []byte
 	last  uint64 // number of the last frame that is in it, or whose bulk it is
-	full  bool   // it is bulk, and what comes next a piece of its own
+	full  bool   // it is bulk: the next frame begins another piece
 }
 
 // size is how many bytes are written of it.
@@ -66,8 +66,8 @@ const (
 var (
 	// ErrDuplicate is a frame that was taken before: leave it at that.
 	ErrDuplicate = errors.New("engine: frame was taken before")
-	// ErrGap is a frame before which some are missing: the stream is not to be
-	// trusted any further.
+	// ErrGap is a frame before which some are missing: the stream cannot be
+	// trusted any more.
 	ErrGap = errors.New("engine: frames are missing")
 	// ErrResume is a peer that has taken frames which were never written.
 	ErrResume = errors.New("engine: the peer counts frames that it cannot have")

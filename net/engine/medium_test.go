@@ -25,7 +25,7 @@ type game struct {
 // flow is one direction of a stream.
 type flow struct {
 	bytes []byte // all that was written
-	at    int    // what has come of it
+	at    int    // how many bytes have arrived
 	old   []byte // the stream before
 }
 
@@ -187,7 +187,7 @@ func (g *game) swap(i int) {
 	copy(f.bytes[at[n]:], append(append([]byte(nil), b...), a...))
 }
 
-// lie lets an endpoint answer an operation that was never asked, or not asked yet.
+// lie lets an endpoint answer a call that was not made: number 0, or one that comes later.
 func (g *game) lie(i int) {
 	e := g.endpoints[i]
 	origin := e.memory.peers[g.random.IntN(len(e.memory.peers))]

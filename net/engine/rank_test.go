@@ -33,12 +33,12 @@ type rank struct {
 
 	lightness int // of bulk: how many times as much is little
 
-	waits  wire.Kind // for the answer to it; 0 for none
+	waits  wire.Kind // the kind of the operation whose answer it waits for; 0 for none
 	asked  wire.Operation
 	base   rma.Disp
-	put    uint64            // what its word has to be
-	sum    uint64            // and the other
-	area   [areaWords]uint64 // and the others
+	put    uint64            // the value that its first word must have
+	sum    uint64            // and its second word
+	area   [areaWords]uint64 // and its area
 	got    []uint64          // counts
 	seen   uint64            // the chain's end
 	linked map[uint64]uint64 // links of the chain that are its own: what was there before

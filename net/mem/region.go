@@ -14,7 +14,7 @@ type regions []*table
 
 // table is one rank's regions by slot.
 type table struct {
-	slots atomic.Pointer[[]*slot] // only ever replaced by a longer copy
+	slots atomic.Pointer[[]*slot] // replaced by a longer copy when it must grow
 
 	mu   sync.Mutex
 	free []int // slots without a region

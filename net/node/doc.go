@@ -6,5 +6,5 @@
 //
 //	orwl ──▶ node ◀── orwl/nodes ──▶ net/p2p ──▶ libp2p
 //
-// The contract of each method is that of the method of that name in package p2p.
+// Each method has the contract of the method with the same name in package p2p.
 package node

@@ -25,7 +25,7 @@ type Node interface {
 	Send(to int, channel uint64, header, bulk []byte, keep bool) error
 	Post(to int, channel uint64, header, bulk []byte, keep bool) error
 	Pace(ctx context.Context, to int) error
-	// Receive says who takes the parcels of a channel.
+	// Receive sets the receiver of a channel.
 	Receive(channel uint64, r Receiver) error
 	// Gather returns what each node has said under a name, when all have.
 	Gather(ctx context.Context, name string, blob []byte) ([][]byte, error)
@@ -39,8 +39,8 @@ type Node interface {
 	// it, and gives no more under these names.
 	ForgetGathered(over func(name string) bool)
 
-	// OnLoss has f called for each node that is lost or has left, OnSuspect for one that may
-	// have given this one up, and OnApart if this one must not go on.
+	// OnLoss has f called for each node that is lost or has left. OnSuspect has it called for a
+	// node that may have given this one up, and OnApart if this one must not go on.
 	OnLoss(f func(peer int, why error))
 	OnSuspect(f func(peer int))
 	OnApart(f func(why error))
@@ -79,7 +79,7 @@ type Gathering interface {
 	Round() uint64
 	// Change offers something else. If it comes too late, the list has what was offered before.
 	Change(blob []byte) error
-	// Drop has nobody called any more. What was offered stays.
+	// After Drop, taken is not called any more. The blob that was offered stays.
 	Drop()
 }
 
@@ -96,8 +96,8 @@ type Receiver struct {
 	// and the copy may be wrong.
 	TakeLent func(from int, header, bulk []byte, valid func() bool) error
 	// Swap, if not nil, takes a parcel with much bulk, instead of Take. It may keep the
-	// memory that the bulk is in, and return other memory of the same size for it,
-	// that is free, or nil; else it returns bulk.
+	// memory of the bulk. Then it returns other, free memory of the same size, or nil.
+	// Otherwise it returns bulk.
 	Swap func(from int, header, bulk []byte) (other []byte, err error)
 }
 

@@ -18,7 +18,7 @@ func (e *ElsewhereError) Error() string {
 // Queued is the request of a task in the queue of a resource that has its home here.
 type Queued struct {
 	Resource string
-	Task     string // or several: one of them has it
+	Task     string // the task; if several could be it, all of them
 	Node     int    // of the task
 	Read     bool
 	Granted  bool
@@ -30,8 +30,8 @@ type Queued struct {
 // SessionCounts are what the sessions of a server have done. The first three are as of now, and the
 // others only grow.
 type SessionCounts struct {
-	Sessions      int // that are open
-	Held, Waiting int // locks
+	Sessions      int // open sessions
+	Held, Waiting int // locks that sessions have, or wait for
 
 	Opened, Expired uint64 // sessions, and those that were silent for their lease
 	Granted         uint64 // locks

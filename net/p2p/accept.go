@@ -69,6 +69,9 @@ func (n *Node) admit(conn *transport.Conn, number int) error {
 		return errBefore
 	}
 	if reason := p.check(&hello, l.Kind()); reason != "" {
+		if n.complete() && n.closing.Load() {
+			return ErrClosed // a refusal would say that this process goes on without the peer
+		}
 		n.counts.Refused.Add(1)
 		n.log.Info("node refused", "peer", number, "from", conn.Remote().String(), "why", reason)
 		refuse(conn, reason)
@@ -85,9 +88,8 @@ func (n *Node) admit(conn *transport.Conn, number int) error {
 	}
 	conn.SetDeadline(time.Now().Add(helloTimeout))
 	err = l.Attach(s, hello.Received, func(taken uint64) error {
-		p.hears() // before the answer, which the peer takes for an echo: see lapse
-		if gone := p.fate(); gone != nil {
-			return gone
+		if err := p.answers(); err != nil {
+			return err
 		}
 		answer := p.hello(l.Kind(), taken)
 		_, err := conn.Write(answer.Append(nil))

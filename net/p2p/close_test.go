@@ -10,6 +10,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/p2p/quic"
 	"github.com/orwl/go-orwl/net/wire"
@@ -153,4 +154,29 @@ func TestCloseGivesUp(t *testing.T) {
 		t.Errorf("Close with a context that is done: %v", err)
 	}
 	close(block)
+}
+
+// A process that ends may still read the hello of a connection that was on its way. It says nothing: a refusal would look
+// like a node that goes on without the other one, and then nobody lets its next life in before a lease is over.
+func TestEndsWithoutRefusing(t *testing.T) {
+	t.Parallel()
+	nodes := run(t, 2, nil)
+	gone := make(chan error, 1)
+	nodes[1].OnLoss(func(_ int, why error) { gone <- why })
+	nodes[0].closing.Store(true) // as in shut, but it listens
+	nodes[0].peer(1).end(&PeerError{Node: 1, Why: ErrClosed})
+	root := nodes[1].peer(0)
+	dialled := func() bool {
+		root.mu.Lock()
+		defer root.mu.Unlock()
+		return root.failure != nil
+	}
+	for !dialled() {
+		runtime.Gosched()
+	}
+	nodes[0].shut()
+	var lost *PeerError
+	if err := await(t, gone, "the loss"); !errors.As(err, &lost) || lost.state() != membership.Ended {
+		t.Errorf("node 0 is gone by %v, want that it has ended", err)
+	}
 }

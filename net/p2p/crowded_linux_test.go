@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	fewFiles    = 48  // that node 0 may have open
-	idleSockets = 200 // that a stranger opens
+	fewFiles    = 48  // how many files node 0 may have open
+	idleSockets = 200 // how many sockets a stranger opens
 )
 
 func init() { actors["crowded"] = crowded }

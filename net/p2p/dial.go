@@ -67,7 +67,7 @@ func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	case isAny(err, ErrRefused, errBefore):
 		return err
 	case transport.OtherKey(err):
-		return fmt.Errorf("whoever listens at %s is not node %d: %w", p.where(), p.number, ErrStranger)
+		return fmt.Errorf("the process that listens at %s is not node %d: %w", p.where(), p.number, ErrStranger)
 	case isAny(err, syscall.ECONNREFUSED, transport.ErrNobody):
 		if d.refused++; d.refused >= refusals && known {
 			return fmt.Errorf("%w: %w", errGone, err)

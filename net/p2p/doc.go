@@ -6,10 +6,11 @@
 //
 //   - [Node.Send] takes a parcel to another node, and [Node.Receive] names the receiver of
 //     those that come: exactly once, and in order, as long as both nodes are there;
-//   - [Node.Gather] gives everybody something of everybody, which is also a barrier;
+//   - [Node.Gather] gives every node something of every node, which is also a barrier;
 //   - [Node.OnLoss] tells of nodes that have died, or left, and [Node.OnSuspect] of
 //     those that this node has lost touch with, and that are about to give it up;
-//   - [Node.OnApart] tells that this node must not go on, because it has lost too many;
+//   - [Node.OnEpoch] tells in which set of nodes this one is, and [Node.OnApart] that it must not go on, because it has
+//     lost too many: [Node.Again] then comes back as another life, in the same process;
 //   - [Node.OnLate] tells of nodes that have come late ([Options].Late).
 //
 // # Lanes
@@ -49,9 +50,9 @@
 // Nodes find out that they share a machine, and a kernel that lets them read each
 // other's memory, by trying. Then
 //
-//   - bulk of more than 8 KiB does not travel: its sender lends it, where it lies in
-//     its [Memory], or as a copy there, and the other node reads it in its own mapping
-//     of that memory (lend.go, borrow.go, internal/loan). Loans go by the
+//   - bulk of more than 8 KiB does not travel. Its sender lends it: the bulk lies in the
+//     sender's [Memory], or is copied there, and the other node reads it in its own
+//     mapping of that memory (lend.go, borrow.go, internal/loan). Loans go by the
 //     control lane;
 //   - the windows of [Node.Fabric] are direct between them: memory that they share, and
 //     frames to other machines only (internal/window);

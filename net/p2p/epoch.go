@@ -9,6 +9,7 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/gathering"
 	"github.com/orwl/go-orwl/net/p2p/internal/membership"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
 // Once all nodes are there, packages membership and gathering say what follows when a node is
@@ -28,7 +29,7 @@ func (n *Node) begins(first membership.Epoch) {
 		}
 	}
 	for _, m := range early {
-		// What is wrong with it was found when it came, or is no fault of this node.
+		// The error was found when the message came, or it is no fault of this node.
 		_ = n.change(func(to *membership.Member) ([]membership.Letter, error) { return to.Step(m.from, m.Message) })
 	}
 }
@@ -45,12 +46,12 @@ const mostEarly = 4
 // misses changes the membership because this node has lost a life of another one.
 func (n *Node) misses(e *PeerError, p *peer) {
 	n.changeFor(p, func(m *membership.Member) []membership.Letter { return m.Lost(e.Node, e.state()) })
-	if e.state() == membership.Silent && p.contact.Beaten() {
+	if e.state() == membership.Silent {
 		n.group.Go(func() { n.quiets(p) })
 	}
 }
 
-// quiets tells the membership when a peer that may run has let go of this node, by its lease.
+// quiets tells the membership when a peer that may run is sure of this node no more, by its lease.
 func (n *Node) quiets(p *peer) {
 	terms := n.options.terms()
 	for at := terms.GivesUp(p.contact.Heard()); n.now() < at; at = terms.GivesUp(p.contact.Heard()) {
@@ -75,10 +76,10 @@ func (n *Node) changeFor(p *peer, f func(m *membership.Member) []membership.Lett
 
 // sure reports whether a node, if it has ended by now, had not lost this one by silence. A node that
 // loses this one waits until this one is not sure any more, before it lets a new life in: see
-// membership.Member.Quiet.
+// membership.Member.Quiet. If the two never were in touch, this one is not sure, and the other one need not wait.
 func (n *Node) sure(number int) bool {
 	p := n.peer(number)
-	return !p.met.Load() || !p.contact.Suspected(n.options.terms(), n.now()) || p.promised()
+	return p.contact.Sure(n.options.terms(), n.now()) || p.promised()
 }
 
 // takeChange takes a message about the members of the run.
@@ -134,7 +135,7 @@ func loses(before, now membership.Epoch) bool {
 func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error)) error {
 	n.mu.Lock()
 	m := n.member
-	if m == nil { // begins looks at the losses of before
+	if m == nil { // begins looks at earlier losses
 		n.mu.Unlock()
 		return nil
 	}
@@ -142,7 +143,7 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 	out, err := f(m)
 	now := m.Epoch()
 	for i, s := range now.Seats {
-		if s.Life != before.Seats[i].Life { // what was said to the life before is not heard any more
+		if s.Life != before.Seats[i].Life { // the former life hears nothing any more
 			delete(n.waiting, i)
 		}
 	}
@@ -158,6 +159,7 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 		n.log.Log(context.Background(), level, "epoch", "number", now.Number, "nodes", now.Members())
 		n.postGatherings(n.gatherer.Enter(now))
 		n.settles()
+		n.entered()
 	}
 	if m.Apart() && !apart {
 		n.parts(now)
@@ -173,6 +175,63 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 	}
 	n.returns(now)
 	return err
+}
+
+// Epoch is a set of members of the run. No two nodes that live are ever in epochs with the same number and other members.
+type Epoch = membership.Epoch
+
+// Epoch is the last one that this node is in, or was, if it is apart.
+func (n *Node) Epoch() Epoch {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.member.Epoch()
+}
+
+// OnEpoch has f called for this epoch and for later ones, once this node is connected to all members. An epoch that
+// another one follows before that is left out, and so are all after this node is apart. A node whose user asks for epochs
+// connects to all members; otherwise it connects when something is sent.
+func (n *Node) OnEpoch(f func(Epoch)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.epochSeen = append(n.epochSeen, f)
+	if e := n.member.Epoch(); n.epochTold == e.Number && n.apart == nil {
+		n.notices.put(func() { f(e) })
+	}
+	n.entered()
+}
+
+// entered tells of the epoch, once all members are met. n.mu is held.
+func (n *Node) entered() {
+	if len(n.epochSeen) == 0 || n.apart != nil {
+		return
+	}
+	e := n.member.Epoch()
+	if n.epochTold == e.Number || !n.ready(e.Number) {
+		return
+	}
+	all := true
+	for _, i := range e.Members() {
+		if p := n.peer(i); i != n.number && !p.met.Load() {
+			p.lanes[transport.Control].Connect()
+			all = false
+		}
+	}
+	if !all {
+		return
+	}
+	n.epochTold = e.Number
+	for _, f := range n.epochSeen {
+		n.notices.put(func() { f(e) })
+	}
+}
+
+// enteredAll is entered when another node was met.
+func (n *Node) enteredAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.member != nil {
+		n.entered()
+	}
 }
 
 // excluded gives up a peer that takes no part in an epoch. If it leaves, it says so itself to nodes

@@ -14,6 +14,8 @@ import (
 
 // Match errors by these.
 var (
+	// ErrTaken is an Options.Listen at which another process listens.
+	ErrTaken = transport.ErrTaken
 	// ErrNoKey is a node that would be open to the world.
 	ErrNoKey = errors.New("p2p: listening beyond loopback needs a key")
 	// ErrStranger is matched by the error of Join if node 0 has another key.
@@ -32,19 +34,19 @@ var (
 	ErrMissing = errors.New("p2p: not all nodes came")
 	// ErrApart is this node if it must not go on as one of its run: see Node.OnApart.
 	ErrApart = errors.New("p2p: this node is apart from its run: see why it was cut off or stood still, and start the run again")
-	// ErrClosed is the error of what is done with a node that was closed.
+	// ErrClosed is the error of calls on a node that was closed.
 	ErrClosed = errors.New("p2p: node is closed")
-	// ErrBacklog is a parcel for a node that does not take what was sent before.
+	// ErrBacklog is a parcel for a node that does not take the parcels before.
 	ErrBacklog = lane.ErrBacklog
-	// ErrProtocol is matched by what a receiver returns for a parcel that no correct
-	// node sends, and by the loss of a node that went on with it.
+	// ErrProtocol is a parcel that no correct node sends. A receiver returns an error that
+	// matches it, and so does the loss of a node that went on with it.
 	ErrProtocol = lane.ErrProtocol
 )
 
 // Reasons for a loss.
 var (
 	errSilent = errors.New("nothing was heard of it for lease and skew")
-	errGone   = errors.New("nobody listens there any more")
+	errGone   = errors.New("no node listens there any more")
 	errNobody = errors.New("it could not be reached")
 	errEnded  = lease.ErrEnded
 )
@@ -53,10 +55,10 @@ var (
 type PeerError struct {
 	Node    int
 	Address string // where it listened, "" if that was never known
-	Left    bool   // it has said so; otherwise it is lost
+	Left    bool   // it has said that it leaves; otherwise it is lost
 	Why     error  // nil if it has left
 
-	told bool // by an epoch: another node has not heard it; this node may have
+	told bool // an epoch told of it: another node has not heard the peer; this node may have
 }
 
 // early reports whether the node may still keep what others have lent to it, because its
@@ -84,9 +86,9 @@ func (e *PeerError) Is(target error) bool {
 // Unwrap is why it was lost.
 func (e *PeerError) Unwrap() error { return e.Why }
 
-// RefusedError is that another node does not want this one.
+// RefusedError says that another node refused this one.
 type RefusedError struct {
-	By     int // which node
+	By     int // the node that refused
 	Reason string
 }
 
@@ -99,9 +101,9 @@ func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // MissingError is the error of Join for a run that never was complete.
 type MissingError struct {
-	Nodes   int   // that begin the run
-	Missing []int // those that did not come
-	Why     error // nil: in time
+	Nodes   int   // the number of nodes that begin the run
+	Missing []int // the nodes that did not come
+	Why     error // nil if the time ran out
 }
 
 func (e *MissingError) Error() string {

@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// Gather gives everybody what everybody has given under the same name: by number, nil
+// Gather gives every node what all nodes have given under the same name: by number, nil
 // for nodes that are gone and have given nothing. It returns when all others have
 // called it too, so it is a barrier. Names may be used again; a node calls it once at
 // a time for one.

@@ -106,7 +106,7 @@ func TestGatherIsGivenUp(t *testing.T) {
 	all.Wait()
 }
 
-// What is gathered when node 0 leaves goes on without it.
+// A gathering goes on without node 0 when it leaves.
 func TestGatherWithoutNode0(t *testing.T) {
 	nodes := run(t, 3, nil)
 	result := make(chan [][]byte, 2)

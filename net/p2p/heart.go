@@ -60,7 +60,7 @@ func (h *heart) forgive(late int64) {
 	}
 }
 
-// beat says to everybody that this node lives, and what it has taken.
+// beat says to every node that this node lives, and what it has taken.
 func (h *heart) beat() {
 	for _, p := range h.node.all() {
 		if p == nil || !p.met.Load() {

@@ -41,7 +41,7 @@ type form struct {
 	carrier Carrier // of mallory, and of hosts of our own
 }
 
-// eachForm attacks nodes on hosts of our own, and on those of users.
+// eachForm attacks nodes on hosts of our own, and nodes on hosts of users.
 func eachForm(t *testing.T, attack func(t *testing.T, on form)) {
 	t.Run("own", func(t *testing.T) { attack(t, form{}) })
 	usersForms(t, attack)
@@ -311,7 +311,7 @@ func TestHostileHelloOfUsers(t *testing.T) {
 func attackByHello(t *testing.T, on form) {
 	for name, c := range map[string]struct {
 		first  func(h wire.Hello) []byte
-		reason string // that she is told
+		reason string // the reason that she is told
 		count  func(c *Counts) *atomic.Uint64
 	}{
 		"a parcel":        {func(wire.Hello) []byte { return parcel(1, nil) }, "", func(c *Counts) *atomic.Uint64 { return &c.Malformed }},
@@ -420,7 +420,7 @@ func attackAsStranger(t *testing.T, on form) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { stranger.Close() })
-	at := m.nodes[0].host // whose name is no secret
+	at := m.nodes[0].host // its name is no secret
 	var s network.Stream
 	if err = stranger.Connect(soon(t), corepeer.AddrInfo{ID: at.ID(), Addrs: at.Addrs()}); err == nil {
 		s, err = stranger.NewStream(network.WithNoDial(soon(t), "it is connected"), at.ID(), "/orwl/control/1")

@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -9,12 +8,11 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/membership"
-	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// A node that was lost, or has left, comes back as another life. One whose number was free comes as its
-// first. The process knocks at members until an epoch has it. Each member then knows it as another peer:
+// A node that was lost, or has left, or is apart, comes back as another life. One whose number was free comes as its
+// first. The process knocks at members until an epoch has it (parked.go). Each member then knows it as another peer:
 //
 //	new life ──hello──▶ member        by a stream for that, /orwl/knock/1
 //	                    the members decide on an epoch with it
@@ -67,120 +65,6 @@ func (n *Node) Since() uint64 {
 	return n.member.Epoch().Seats[n.number].Since
 }
 
-// knock asks the members whose address is known, until one lets this node in.
-func (n *Node) knock(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	in, failures := make(chan error), make(chan error, len(n.peers))
-	doors := 0
-	for _, p := range n.all() {
-		if p == nil || p.where() == "" {
-			continue
-		}
-		doors++
-		n.group.Go(func() {
-			why := p.knocks(ctx)
-			if why != nil {
-				failures <- why
-				return
-			}
-			select {
-			case in <- nil:
-			case <-ctx.Done():
-			}
-		})
-	}
-	if doors == 0 {
-		return errors.New("p2p: Options.Late without an address of another node: give Root or Peers")
-	}
-	var why error
-	for range doors {
-		select {
-		case <-in:
-			return nil
-		case err := <-failures:
-			why = errors.Join(why, err)
-		}
-	}
-	return why
-}
-
-// knocks asks one member until this node is in, and returns why it never will.
-func (p *peer) knocks(ctx context.Context) error {
-	var last error // that says most: a member's own words
-	for {
-		why := p.ask(ctx)
-		if why == nil {
-			return nil
-		}
-		if last == nil || errors.Is(why, ErrRefused) {
-			last = why
-		}
-		timer := time.NewTimer(knockPause)
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("p2p: node %d does not let node %d in: %w", p.number, p.node.number, last)
-		case <-p.node.ctx.Done():
-			timer.Stop()
-			return ErrClosed
-		}
-	}
-}
-
-// ask asks one member once, and waits for what it says.
-func (p *peer) ask(ctx context.Context) error {
-	n := p.node
-	conn, err := n.host.DialKnock(ctx, p.number, p.where())
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	if err := conn.SetDeadline(time.Now().Add(helloTimeout)); err != nil {
-		return err
-	}
-	hello := p.hello(transport.Control, 0)
-	if _, err := conn.Write(hello.Append(nil)); err != nil {
-		return err
-	}
-	in := wire.NewInput(conn, 0)
-	head, body, err := in.Next()
-	if err != nil {
-		return err
-	}
-	_, err = p.answered(head, body)
-	return err
-}
-
-// knocked takes the stream of a new life that wants to come in.
-func (n *Node) knocked(conn *transport.Conn, number int) {
-	defer conn.Close()
-	p := n.peer(number)
-	defer p.pending.Add(-1)
-	if p.pending.Add(1) > mostPending || conn.SetDeadline(time.Now().Add(helloTimeout)) != nil {
-		return
-	}
-	hello, err := heard(wire.NewInput(conn, 0).Next())
-	if err != nil {
-		p.misheard(err)
-		return
-	}
-	reason := p.unlike(&hello)
-	if reason == "" {
-		reason = n.admits(p, &hello, transport.SeenFrom(hello.Address, conn.Remote()))
-	}
-	if reason != "" {
-		n.counts.Refused.Add(1)
-		n.log.Debug("node is not let in", "peer", number, "why", reason)
-		refuse(conn, reason)
-		return
-	}
-	answer := p.hello(transport.Control, 0)
-	lasts(conn, answer.Append(nil))
-}
-
 // admits waits until a new life is in, and returns why it is not, yet.
 func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string) {
 	switch {
@@ -197,7 +81,7 @@ func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string
 		})
 	}
 	if !n.awaitLife(p.number, hello.Incarnation, knockHold) {
-		return "the members have not agreed on it yet: all must, and the leases of lost nodes must be over"
+		return "the members have not agreed on it yet: all must hear it, and the leases of lost nodes must be over"
 	}
 	return ""
 }
@@ -287,6 +171,7 @@ func (n *Node) install(p, before *peer) (e membership.Epoch, is bool) {
 	close(n.lives)
 	n.lives = make(chan struct{})
 	n.settles()
+	n.entered()
 	return e, true
 }
 

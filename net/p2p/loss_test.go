@@ -23,8 +23,8 @@ import (
 func init() { actors["node"] = playNode }
 
 // playNode is a node of its own process. It joins, says what happens to it, and echoes
-// channel 1. A parcel on channel 2 names a FIFO that starves it. It ends when nobody
-// holds its input any more.
+// channel 1. A parcel on channel 2 names a FIFO that starves it. It ends when no
+// process holds its input any more.
 func playNode() int {
 	number, _ := strconv.Atoi(os.Getenv("ORWL_P2P_TEST_NUMBER"))
 	nodes, _ := strconv.Atoi(os.Getenv("ORWL_P2P_TEST_NODES"))
@@ -105,7 +105,7 @@ func (a *actor) says(t *testing.T, beginnings ...string) string {
 	}
 }
 
-// starve runs no goroutine of this process until somebody reads the FIFO. The kernel
+// starve runs no goroutine of this process until a process reads the FIFO. The kernel
 // sees a process that runs and waits for a pipe.
 func starve(fifo string) error {
 	ballast := make([]byte, 1<<20) // more than a pipe takes
@@ -198,15 +198,15 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestStopped stops a process. It is lost by its silence. When it goes on, it suspects at
-// once that it is, unless it is told before it has looked at its clock.
+// TestStopped stops a process. It is lost by its silence. When it goes on, its
+// clock makes it suspect so at once, unless it is told first.
 func TestStopped(t *testing.T) {
 	rings.Silence(t)
 	t.Parallel()
 	n, actors := runWith(t, 1, func(o *Options) { o.Lease = hurried })
 	lost := n.losses()
 	actors[1].Process.Signal(syscall.SIGSTOP)
-	// What is written to it does not hold up the loss, however much.
+	// Bytes that are written to it do not hold up the loss, however many.
 	for range 8 {
 		if err := n.Send(1, 1, nil, make([]byte, 4<<20), true); err != nil && !errors.Is(err, ErrLost) {
 			t.Fatal(err)
@@ -267,7 +267,7 @@ func TestSuspect(t *testing.T) {
 	}
 }
 
-// OnLoss tells late observers of old losses, and each of each once.
+// OnLoss also tells late observers of earlier losses. It tells each observer once of each loss.
 func TestOnLossLater(t *testing.T) {
 	t.Parallel()
 	nodes := run(t, 3, nil)

@@ -51,7 +51,7 @@ func run(t testing.TB, nodes int, change func(o *Options)) []*Node {
 	root := make(chan string, 1)
 	var joining sync.WaitGroup
 	join := func(i int, o Options) {
-		o.Remote = true     // what is tested is lanes, except in tests that say otherwise
+		o.Remote = true     // a test is about lanes, unless it says otherwise
 		o.Lease = unhurried // and not silence
 		if change != nil {
 			change(&o)

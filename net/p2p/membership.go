@@ -160,7 +160,7 @@ func (n *Node) enrolled(more int) {
 	}
 }
 
-// tellMembers begins the first epoch, and tells everybody where everybody is.
+// tellMembers begins the first epoch, and tells every node where all nodes are.
 func (n *Node) tellMembers() error {
 	first := membership.Epoch{Number: 1, Seats: make([]membership.Seat, n.options.Nodes)}
 	for i := range n.options.Begin {
@@ -181,7 +181,7 @@ func (n *Node) tellMembers() error {
 	return nil
 }
 
-// takeMembers notes where everybody is, which node 0 says.
+// takeMembers notes where all nodes are. Node 0 says so.
 func (n *Node) takeMembers(said membership.Message) error {
 	for i, p := range n.all() {
 		s := said.Seats[i]

@@ -24,7 +24,7 @@ type Node struct {
 	options   Options
 	number    int
 	announced string // the address that others are told
-	address   string // that it listens at
+	address   string // the address that it listens at
 	born      time.Time
 	machine   string // see Machine
 	host      *transport.Host
@@ -35,7 +35,7 @@ type Node struct {
 	log       *slog.Logger
 	counts    *Counts
 	memory    *loan.Memory
-	lanes     lane.Node // what all lanes have in common
+	lanes     lane.Node // the part that all lanes share
 
 	ctx        context.Context // done when it is closed
 	cancel     context.CancelFunc
@@ -47,7 +47,7 @@ type Node struct {
 	trip       atomic.Pointer[func(nanoseconds int64)]
 
 	joined chan struct{} // closed when all nodes are there
-	failed chan error    // gets why they will never be
+	failed chan error    // gets the reason why they never will be
 	parted chan struct{} // closed when this node is apart
 
 	mu         sync.Mutex
@@ -57,19 +57,22 @@ type Node struct {
 	lossSeen   []func(peer int, why error)
 	suspectors []func(peer int)
 	apartSeen  []func(why error)
-	announces  []*PeerError       // that observers were told of
+	epochSeen  []func(Epoch)
+	epochTold  uint64             // the epoch that epochSeen were told of last
+	announces  []*PeerError       // the losses that observers were told of
 	member     *membership.Member // nil until all nodes are there
 	early      []earlyChange
 	apart      error
 	gatherer   *gathering.Member
-	gatherings map[gathering.Key]*offered // that this node waits for
+	gatherings map[gathering.Key]*offered // the gatherings that this node waits for
 
-	// Of late nodes.
-	holds    atomic.Bool // LetIn was not called yet
-	entry    sync.Mutex  // held from the first epoch's message until it has begun
+	// For late nodes.
+	holds    atomic.Bool        // LetIn was not called yet
+	parked   *membership.Parked // until this node is in an epoch; nil on nodes that begin
+	entry    sync.Mutex         // held from the first epoch's message until it has begun
 	lateSeen []func(peer int, since uint64)
-	past     []*peer             // of lives before
-	waiting  map[int][][2][]byte // what is said to a life whose peer is not there yet
+	past     []*peer             // peers of former lives
+	waiting  map[int][][2][]byte // messages to a life whose peer is not there yet
 	later    []later
 	lives    chan struct{} // closed when a peer has come
 }
@@ -81,6 +84,17 @@ func Join(ctx context.Context, options Options) (*Node, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	for {
+		n, err := join(ctx, o)
+		if !errors.Is(err, errOut) {
+			return n, err
+		}
+		o.Incarnation++
+	}
+}
+
+// join joins as one life.
+func join(ctx context.Context, o Options) (*Node, error) {
 	n, err := newNode(ctx, o)
 	if err != nil {
 		return nil, err
@@ -140,6 +154,9 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	if n.number > 0 {
 		n.peer(0).address = o.Root
 	}
+	if o.Late {
+		n.parked = membership.NewParked(n.number, o.Nodes, membership.Seat{Life: o.Incarnation, Address: n.announced}, o.past)
+	}
 	receivers := map[uint64]Receiver{ownChannel: {Take: n.takeOwn}}
 	for channel, r := range o.Channels {
 		receivers[channel] = r
@@ -191,7 +208,7 @@ func (n *Node) sleep(until int64) {
 	}
 }
 
-// Send sends a parcel to whoever receives the channel on another node, or on this
+// Send sends a parcel to the receiver of the channel on another node, or on this
 // one. It does not wait, and the parcel is taken exactly once, unless either node is
 // lost before. Parcels of a channel are taken in order among those whose bulk is at
 // most 8 KiB. Larger ones may overtake each other once, and be overtaken: when it is

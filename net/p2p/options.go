@@ -11,6 +11,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/lease"
+	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -52,8 +53,10 @@ type Options struct {
 	// Peers give. Join returns when all members have agreed on it, or after JoinTimeout.
 	Late bool
 
-	// Hold has late nodes wait until LetIn is called here, or on another node that they ask.
+	// Hold has late nodes wait until LetIn is called here and on all other members.
 	Hold bool
+
+	past membership.Past // what the life before knew: see Again
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
 	// how much a clock may be wrong over that time, and Beat how often nodes speak. By

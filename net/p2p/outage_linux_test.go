@@ -74,7 +74,7 @@ func playTalker() int {
 }
 
 // talkers are two nodes on two hosts. Each has had an answer of the other. They have the standard
-// lease, or that of inTouch.
+// lease, or the lease inTouch.
 func talkers(t *testing.T, standard bool) (*netns.Network, [2]*actor) {
 	lease := ""
 	if standard {

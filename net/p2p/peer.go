@@ -27,17 +27,17 @@ type peer struct {
 	cancel context.CancelFunc
 
 	met     atomic.Bool  // it has said hello
-	pending atomic.Int32 // connections that have not
+	pending atomic.Int32 // connections that have not said hello
 	contact lease.Contact
 	trying  atomic.Int32 // connections that may take the place of a stream
-	reaches int64        // the heart's: when the next one is tried
+	reaches int64        // the heart's: when it tries the next connection
 	doubted atomic.Bool  // OnSuspect was told
 	tenure  lease.Tenure // the heart's
 	// Its arena, and what it does with this node's.
 	offered  atomic.Bool
 	mapping  atomic.Pointer[loan.Mapping]
 	lending  atomic.Uint32
-	promises atomic.Bool // to give this node notice before it loses it by silence
+	promises atomic.Bool // it gives this node notice before it loses it by silence
 
 	over        atomic.Bool // gone is not nil
 	mu          sync.Mutex
@@ -47,7 +47,7 @@ type peer struct {
 	gone        *PeerError
 	failure     error // why it could not be dialled the last time
 	faults      int
-	enrolled    bool // with node 0
+	enrolled    bool // node 0 has enrolled it
 }
 
 // mostFaults is how many streams of a peer may end by what no correct node sends.
@@ -146,11 +146,24 @@ func (p *peer) taken() string {
 	return fmt.Sprintf("number %d is in use, by the node at %s: give each node its own", p.number, p.address)
 }
 
+// answers notes that the peer was heard, and returns why its hello gets no answer: the peer is gone. The peer takes the
+// answer for an echo, so it renews its lease by it. First this node hears, then it looks: see lapse.
+func (p *peer) answers() error {
+	p.hears()
+	if gone := p.fate(); gone != nil {
+		return gone
+	}
+	return nil
+}
+
 // greeted notes that a stream was opened: the peer lives. This side has said hello at the
 // time said. answered tells whether the peer's hello is the answer to that.
 func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 	p.hears()
 	p.contact.Touches(p.node.now())
+	if answered {
+		p.contact.Proves(said)
+	}
 	if answered || !p.met.Load() {
 		p.contact.Answered(said)
 	}
@@ -162,6 +175,7 @@ func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 			p.node.offerOnce(p)
 		}
 		p.node.heart.nudge()
+		p.node.enteredAll()
 	}
 }
 
@@ -240,7 +254,7 @@ func (p *peer) lapse(heard int64, why error) {
 // Left implements lane.Peer. The peer has said everything.
 func (p *peer) Left() { p.end(&PeerError{Node: p.number, Left: true}) }
 
-// end ends everything with the peer, and tells everybody, once it is over.
+// end ends everything with the peer, and tells all observers, once it is over.
 func (p *peer) end(e *PeerError) {
 	if p.mark(e, func() bool { return true }) {
 		p.finish(e)
@@ -284,7 +298,7 @@ func (p *peer) finish(e *PeerError) {
 		if e.early() {
 			p.node.sleep(p.node.options.terms().GivesUp(p.contact.Heard()))
 		}
-		p.lanes[transport.Data].AfterHanding(func() { // which was the last
+		p.lanes[transport.Data].AfterHanding(func() { // the parcels that are handed over now were the last
 			p.node.notices.put(func() {
 				p.node.announce(p, e)
 				close(p.announced)

@@ -56,7 +56,7 @@ func (r *relay) accept() {
 			continue
 		}
 		there, err := net.Dial("tcp", to)
-		if err != nil { // nobody listens there any more, nor here
+		if err != nil { // no node listens there any more, nor here
 			here.Close()
 			r.Close()
 			return

@@ -86,8 +86,8 @@ func TestTooManyEarlyParcels(t *testing.T) {
 	}
 }
 
-// A receiver that keeps the memory of one block gives that of another, and what comes
-// next is read to there, if it has the same size.
+// A receiver that keeps the memory of one block gives the memory of another. The next block is read
+// to there, if it has the same size.
 func TestSwap(t *testing.T) {
 	t.Parallel()
 	nodes := run(t, 2, nil)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// seldom is the least time between two lines of the log about strangers: whoever can connect
-// must not fill a disk.
+// seldom is the least time between two lines of the log about strangers: a stranger that
+// can connect must not fill a disk.
 const seldom = 10 * time.Second
 
 // strangers counts connections from outside the run, and tells of them now and then.
@@ -17,7 +17,7 @@ type strangers struct {
 
 	mu   sync.Mutex
 	said time.Time // when the last line was
-	more int       // since then
+	more int       // how many came since then
 }
 
 // note counts a connection from outside the run, which was closed.

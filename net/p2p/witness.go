@@ -18,7 +18,7 @@ func (n neighbour) Now() int64                { return n.node.now() }
 func (n neighbour) Condition() loan.Condition { return n.arena.Condition() }
 
 func (n neighbour) Give(notice bool) {
-	if a := n.node.memory.Arena(); a != nil { // else the peer has no promise
+	if a := n.node.memory.Arena(); a != nil { // without an arena the peer has no promise
 		a.Notify(n.number, notice)
 	}
 }

@@ -3,7 +3,7 @@ package rma
 import "sync/atomic"
 
 // Word is one word of a rank's memory as an atomic variable. In shared memory an
-// access is one atomic instruction, sequentially consistent as those of sync/atomic.
+// access is one atomic instruction, sequentially consistent as in sync/atomic.
 // Elsewhere an Atomics makes it.
 //
 // A change of a Word wakes no rank that awaits the word: see [Shared.Notify].

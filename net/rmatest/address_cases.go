@@ -86,7 +86,7 @@ func (p *player) stillGood(at rma.Disp) {
 	p.equal(p.Get(p.me, at+1), distinct(p.me, 1), "a word put after refused operations")
 }
 
-// as is errors.As with two results.
+// The function as is errors.As with two results.
 func as[T error](err error) (T, bool) {
 	var target T
 	ok := errors.As(err, &target)

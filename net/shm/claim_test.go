@@ -53,7 +53,7 @@ func TestHalfAClaim(t *testing.T) {
 	if _, err := f.Window(1); !rankRefused(err, "is claiming it") {
 		t.Errorf("Window: %v, want a RankError", err)
 	}
-	if err := g.locks.drop(1); err != nil { // as if it had died there
+	if err := g.locks.drop(1); err != nil { // its death there would do the same
 		t.Fatal(err)
 	}
 	window(t, f, 1)

@@ -73,7 +73,7 @@ func conform(t *testing.T, c rmatest.Case, ranks, processes int) {
 // TestConformanceInOneProcess runs the suite with all ranks in this process.
 func TestConformanceInOneProcess(t *testing.T) { rmatest.Run(t, conformant) }
 
-// TestLifecycle ends fabrics all of whose ranks are in this process.
+// TestLifecycle ends fabrics with all ranks in this process.
 func TestLifecycle(t *testing.T) { rmatest.Lifecycle(t, conformant) }
 
 func conformant(t testing.TB, o rmatest.Options) rma.Fabric {

@@ -14,9 +14,9 @@ var ErrMismatch = errors.New("shm: the fabric was made otherwise")
 // MismatchError is the error of Open for a fabric that differs from what this
 // process expects.
 type MismatchError struct {
-	Field  string // what differs: version, ranks, topology, Words, DynamicWords
-	Fabric string // as the fabric has it
-	Here   string // as this process wants it
+	Field  string // the property that differs: version, ranks, topology, Words, DynamicWords
+	Fabric string // the fabric's value
+	Here   string // the value that this process wants
 }
 
 func (e *MismatchError) Error() string {

@@ -23,11 +23,11 @@ type Fabric struct {
 	world    *direct.World
 	sleeper  *sleeper
 	here     func(p rma.Rank) bool
-	told     func(err error) // of a process that is lost
+	told     func(err error) // called when a process is lost
 
 	mu      sync.Mutex
 	windows map[rma.Rank]*direct.Window // the ranks of this process
-	porter  *porter                     // if there are several
+	porter  *porter                     // nil unless this process has several ranks
 	err     error
 	closed  bool
 
@@ -136,6 +136,6 @@ func (f *Fabric) Fail(err error) {
 	}
 	for p, w := range f.windows {
 		w.Fail(f.err)
-		f.sleeper.Wake(p) // also if a lost process owed the wake-up
+		f.sleeper.Wake(p) // a lost process may have owed the wake-up
 	}
 }

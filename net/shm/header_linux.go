@@ -42,7 +42,7 @@ func readHeader(file *os.File, options Options) (layout, error) {
 		return layout{}, fmt.Errorf("%w: reading its header: %w: pass the file of a fabric, unchanged", ErrNotAFabric, err)
 	}
 	if _, err := binary.Decode(bytes, binary.NativeEndian, &p); err != nil {
-		panic(err) // as many bytes as it needs
+		panic(err) // bytes has the size of p
 	}
 	if p.Magic != magic {
 		return layout{}, fmt.Errorf("%w: it begins with %#x: pass the file of a fabric, unchanged", ErrNotAFabric, p.Magic)

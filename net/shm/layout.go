@@ -89,7 +89,7 @@ const (
 type lobby struct {
 	room   direct.Room
 	bell   atomic.Uint32 // counts calls for the porter of the process, if it has its desk here
-	porter atomic.Uint32 // ring this rank's bell to wake the lobby's, plus one; 0 if that sleeps for itself
+	porter atomic.Uint32 // the rank whose bell wakes the lobby's rank, plus one; 0 if that sleeps for itself
 }
 
 // slot is an entry of a rank's table of dynamic regions.

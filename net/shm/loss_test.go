@@ -151,7 +151,7 @@ func TestKilledWhileAnnouncing(t *testing.T) {
 	d, w := alloc(t, f, 1), window(t, f, 0)
 	victim := spawn(t, f, announcing, 2)
 	victim.died()
-	// Whether the loss is noticed by now or not, operations on the word end.
+	// Operations on the word end, whether the loss is noticed by now or not.
 	w.Put(0, d, 1)
 	w.FetchOp(0, d, rma.Sum, 1)
 	w.CAS(0, d, 2, 3)

@@ -44,7 +44,7 @@ type actor struct {
 	*Fabric
 	rank rma.Rank
 	args []string
-	in   *bufio.Reader // what the test tells it
+	in   *bufio.Reader // the lines that the test sends it
 }
 
 // ready tells the test that the process has come this far.

@@ -55,8 +55,8 @@ func sealed(file *os.File) bool {
 	return err == nil && have&(unix.F_SEAL_SHRINK|unix.F_SEAL_GROW) == unix.F_SEAL_SHRINK|unix.F_SEAL_GROW
 }
 
-// reopen gives this process a description of the file that it shares with no
-// other, however it came by the file.
+// reopen opens the file again. So this process has a description of it that no other
+// process shares.
 func reopen(file *os.File) (*os.File, error) {
 	var own *os.File
 	err := control(file, func(fd int) (err error) {

@@ -182,7 +182,7 @@ func TestAttachNoSpace(t *testing.T) {
 		}
 	}
 	var regions []rma.Disp
-	for range 13 { // as many as there are granules
+	for range 13 { // once for each granule
 		regions = append(regions, attach(t, w, 1).Base)
 	}
 	var failure *rma.AllocError

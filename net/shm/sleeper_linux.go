@@ -24,7 +24,7 @@ type sleeper struct {
 	memory  *memory // stays mapped while a rank sleeps
 	lobbies []*lobby
 	beds    []atomic.Pointer[bed] // of the ranks of this process
-	shared  atomic.Bool           // the process has several of them
+	shared  atomic.Bool           // the process has several ranks
 }
 
 // bed is where a rank of this process sleeps.

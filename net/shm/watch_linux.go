@@ -49,10 +49,10 @@ func (f *Fabric) watch() {
 	}
 }
 
-// process is one that has ranks.
+// process is a process that has ranks.
 type process struct {
 	owner uint64
-	first rma.Rank // the lowest of them
+	first rma.Rank // its lowest rank
 }
 
 // ring is all processes that have ranks here, by the lowest of these.

@@ -162,7 +162,7 @@ func (x *explorer) ask(r *rank) bool {
 	switch {
 	case q.buffered():
 		x.flights = append(x.flights, &flight{request: *q, origin: r, priority: x.drawn()})
-		r.fly(q.target, len(x.ranks))
+		r.fly(q.target)
 		x.tracer.operation(r, q.kind.String()+" ...", q, 0)
 		return true
 	case q.kind == opFlush || q.kind == opFlushAll:

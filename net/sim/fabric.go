@@ -37,7 +37,7 @@ type driver interface {
 	time(r *rank) time.Duration
 	// spend lets r compute for a while.
 	spend(r *rank, d time.Duration)
-	// handedOver and returns are those of rma.Considerate.
+	// handedOver and returns are the methods of rma.Considerate.
 	handedOver(r *rank)
 	returns(r *rank, turns int) (again int)
 }

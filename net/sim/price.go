@@ -50,7 +50,7 @@ func (p *predictor) isAtomic(q *request) bool {
 }
 
 // fare is the price of an operation for r as things are now. Between ranks that share
-// memory it depends on who has the word's cache line.
+// memory it depends on which rank has the word's cache line.
 func (p *predictor) fare(r *rank, q *request) *fare {
 	price := &p.costs[p.topology.Common(r.id, q.target)]
 	if p.looksForRanks(q) {

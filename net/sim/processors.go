@@ -20,11 +20,11 @@ const nowhere = -1
 type processors struct {
 	slice, change, wake, startle, slack int64
 
-	look  int64 // at a word
+	look  int64 // the time of a look at a word
 	spins patience.Limits
 	first bool       // a rank that was woken is the first of those that are ready
 	idle  []idleness // the processors that no rank has
-	ready []*rank    // for a processor
+	ready []*rank    // the ranks that wait for a processor
 	crowd *considerate.Crowd
 }
 

@@ -27,12 +27,12 @@ type rank struct {
 	failure error   // of an Await, beside the window's own
 
 	phase   phase
-	err     error  // the error that the body returned
-	history uint64 // fingerprint of every value that it has seen
-	seen    uint64 // the version of memory at its last step
-	woken   bool   // it awaits a word and has been woken
-	flying  []int  // number of operations in flight, by target; nil before the first
-	inAir   int    // number of operations in flight, to all targets
+	err     error    // the error that the body returned
+	history uint64   // fingerprint of every value that it has seen
+	seen    uint64   // the version of memory at its last step
+	woken   bool     // it awaits a word and has been woken
+	flying  []airway // operations in flight, by target, in no order
+	inAir   int      // number of operations in flight, to all targets
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -110,21 +110,44 @@ var errHalted = errors.New("sim: rank is halted")
 // remember adds a value to the fingerprint of what the rank has seen.
 func (r *rank) remember(value uint64) { r.history = mix(r.history ^ mix(value)) }
 
-// fly counts an operation to target as in flight.
-func (r *rank) fly(target rma.Rank, ranks int) {
-	if r.flying == nil {
-		r.flying = make([]int, ranks)
+// airway counts the operations of a rank that are in flight to a target. A rank has few targets at once, and a machine may
+// have many ranks: a count for each pair of ranks would not fit into memory.
+type airway struct {
+	target rma.Rank
+	n      int
+}
+
+// airwayTo finds the operations in flight to target: -1 if there are none. The newest target is likely to be asked for.
+func (r *rank) airwayTo(target rma.Rank) int {
+	for i := len(r.flying) - 1; i >= 0; i-- {
+		if r.flying[i].target == target {
+			return i
+		}
 	}
-	r.flying[target]++
+	return -1
+}
+
+// fly counts an operation to target as in flight.
+func (r *rank) fly(target rma.Rank) {
 	r.inAir++
+	if i := r.airwayTo(target); i >= 0 {
+		r.flying[i].n++
+		return
+	}
+	r.flying = append(r.flying, airway{target, 1})
 }
 
 // land counts an operation to target as arrived.
 func (r *rank) land(target rma.Rank) {
-	r.flying[target]--
-	r.inAir--
+	i := r.airwayTo(target)
 	if invariant.Enabled {
-		invariant.Check(r.flying[target] >= 0 && r.inAir >= 0, "more operations of rank %d have arrived than it has issued", r.id)
+		invariant.Check(i >= 0 && r.inAir > 0, "more operations of rank %d have arrived than it has issued", r.id)
+	}
+	r.inAir--
+	if r.flying[i].n--; r.flying[i].n == 0 {
+		last := len(r.flying) - 1
+		r.flying[i] = r.flying[last]
+		r.flying = r.flying[:last]
 	}
 }
 
@@ -133,10 +156,10 @@ func (r *rank) airborne(q *request) int {
 	if q.kind == opFlushAll {
 		return r.inAir
 	}
-	if r.flying == nil {
-		return 0
+	if i := r.airwayTo(q.target); i >= 0 {
+		return r.flying[i].n
 	}
-	return r.flying[q.target]
+	return 0
 }
 
 // flushes reports whether the rank waits for its operations on target to arrive.

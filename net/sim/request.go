@@ -32,7 +32,7 @@ const (
 	opCompareAndSwap
 	opNotify
 
-	// What a rank does for others with which it shares processors.
+	// A rank lets others run that share its processor.
 	opYield // offers its processor
 	opSleep // sleeps for operand picoseconds
 )

@@ -39,7 +39,7 @@ func Flat(ranks int) *Tree {
 // four matter. If a socket, NUMA node or cache is not known, use the same number
 // for all CPUs, such as -1. If the core is not known, use Number.
 type CPU struct {
-	Number int // as the operating system counts; Tree.CPU returns it
+	Number int // its number in the operating system; Tree.CPU returns it
 	Socket int
 	NUMA   int // the memory node
 	Cache  int // the last-level cache

@@ -1,11 +1,10 @@
 package wire
 
-// Beat says that its sender lives. Times are nanoseconds of whoever's clock, which
-// the other only gives back.
+// Beat says that its sender lives. Times are nanoseconds.
 type Beat struct {
-	Sent uint64 // by the sender's clock
-	Echo uint64 // the other's Sent that the sender has last seen
-	Held uint64 // for how long the sender has had it, by its own clock
+	Sent uint64 // the sender's time; the receiver returns it unread
+	Echo uint64 // the last Sent of the receiver that the sender has seen
+	Held uint64 // how long the sender has had Echo, by its own clock
 }
 
 // Append appends the frame.

@@ -84,8 +84,8 @@ type Head struct {
 
 const (
 	headFields = 3
-	prefix     = 4 // bytes, in which the header's size is
-	suffix     = 8 // bytes, in which the checksum of bulk is
+	prefix     = 4 // bytes of the header's size
+	suffix     = 8 // bytes of the checksum of bulk
 )
 
 // Errors of a stream that is not worth reading any further.

@@ -40,7 +40,7 @@ func FuzzFrame(f *testing.F) {
 		if err != nil || h != h2 || !reflect.DeepEqual(body, body2) {
 			t.Fatalf("%+v, %+v became %+v, %+v, %v", h, body, h2, body2, err)
 		}
-		if len(again) > size && h.Kind != wire.KindHello { // whose integers the library writes in full
+		if len(again) > size && h.Kind != wire.KindHello { // the library writes the integers of a hello in full
 			t.Fatalf("%d bytes became %d: not the shortest form", size, len(again))
 		}
 	})

@@ -14,12 +14,12 @@ import (
 // There is one for each stream, so a library encodes the map.
 type Hello struct {
 	Version     uint64 `msgpack:"-"`
-	Nodes       uint64 `msgpack:"nodes"`       // of the run
-	Node        uint64 `msgpack:"node"`        // who speaks
-	Incarnation uint64 `msgpack:"incarnation"` // which life of that node
+	Nodes       uint64 `msgpack:"nodes"`       // the number of nodes of the run
+	Node        uint64 `msgpack:"node"`        // the node that speaks
+	Incarnation uint64 `msgpack:"incarnation"` // the life of that node
 	Lane        uint64 `msgpack:"lane"`
-	// Peer is the life of the other node that Received is about, 0 if there was
-	// none: how many of the lane's frames have been taken.
+	// Received is how many of the lane's frames this node has taken from the life Peer of
+	// the other node. Peer is 0 if there was none.
 	Peer     uint64 `msgpack:"peer"`
 	Received uint64 `msgpack:"received"`
 	// Lease and Skew are what the node's promises to the others depend on, in
@@ -37,7 +37,7 @@ func (f *Hello) Append(b []byte) []byte {
 	return end(append(b, pack.Encode(f)...), from)
 }
 
-// Parse reads the body. Of another version it reads only the version.
+// Parse reads the body. If that has another version, it reads only the version.
 func (f *Hello) Parse(r Reader) error {
 	*f = Hello{Version: r.Uint()}
 	if f.Version != Version {

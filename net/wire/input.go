@@ -32,10 +32,10 @@ const (
 // larger header comes in.
 type Input struct {
 	from       io.Reader
-	most       int // bytes of bulk
+	most       int // the most bytes of bulk
 	buffer     []byte
-	begin, end int   // of what has been read and not yet returned
-	later      error // what the stream said together with its last bytes
+	begin, end int   // of the bytes in buffer that have been read and not yet returned
+	later      error // the error that came with the last bytes
 
 	head Head
 	size int      // of the frame
@@ -164,7 +164,7 @@ func (in *Input) fill(n int, inside bool) error {
 	return in.more(n, inside)
 }
 
-// more is fill that leaves what has been returned where it is.
+// more is fill, but leaves the bytes that have been returned where they are.
 func (in *Input) more(n int, inside bool) error {
 	for in.end-in.begin < n && in.err == nil {
 		if in.end == len(in.buffer) {

@@ -26,7 +26,7 @@ const (
 	text32      = 0xdb
 	array16     = 0xdc
 	array32     = 0xdd
-	noForm      = 0xc1 // which msgpack will never use
+	noForm      = 0xc1 // msgpack will never use it
 )
 
 // ErrMalformed is a header that is not what its kind should be.
@@ -129,7 +129,7 @@ func (r *Reader) fail(format string, args ...any) {
 // the end of b if there is no integer, and then again whatever is asked. It knows no
 // Reader, so that a caller in a hurry can keep everything in registers.
 func uintAt(b []byte, i int) (uint64, int) {
-	if i >= len(b) || b[i] > lastFixUint { // few are
+	if i >= len(b) || b[i] > lastFixUint { // few numbers are so large
 		return longUintAt(b, i)
 	}
 	return uint64(b[i]), i + 1

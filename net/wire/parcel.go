@@ -2,7 +2,7 @@ package wire
 
 // Parcel is something between the two nodes' upper layers.
 type Parcel struct {
-	Channel uint64 // whose
+	Channel uint64 // the channel of its receiver
 	Header  []byte
 }
 

@@ -2,10 +2,10 @@ package wire
 
 import "github.com/orwl/go-orwl/net/rma"
 
-// Reply answers an operation. What GetBytes has read is its bulk.
+// Reply answers an operation. Its bulk is what GetBytes has read.
 type Reply struct {
-	Origin rma.Rank // whose operation
-	Call   uint64   // its frame's number
+	Origin rma.Rank // the rank whose operation it answers
+	Call   uint64   // the number of the operation's frame
 	Status Status
 	Value  uint64
 }
@@ -16,8 +16,8 @@ type Status uint8
 const (
 	// Done: as it should.
 	Done Status = iota
-	// BadAddress: there is no such memory; of a Flush, that one of the operations
-	// before it named such.
+	// BadAddress: there is no such memory. A Flush gets it if an operation before it named
+	// such memory.
 	BadAddress
 	// Forgotten: the Await was ended by a Forget.
 	Forgotten

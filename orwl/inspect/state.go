@@ -10,6 +10,9 @@ import (
 type State struct {
 	Node    int  `json:"node"`
 	Running bool `json:"running"` // some task of this node runs
+	// Starting says that this node has called Run and waits for the other nodes to do so. Then Still is for how long,
+	// and the state has no tasks and no resources.
+	Starting bool `json:"starting,omitempty"`
 	// Still is how long nothing has moved on this node, as far as it has looked.
 	Still Seconds `json:"still_seconds"`
 	// Stalls counts how often nothing moved for Options.Stall. Stalled says that nothing
@@ -17,13 +20,26 @@ type State struct {
 	Stalls    uint64          `json:"stalls,omitempty"`
 	Stalled   bool            `json:"stalled,omitempty"`
 	Nodes     []NodeState     `json:"nodes"`
-	Tasks     []TaskState     `json:"tasks"`     // of this node, in the order of the program
-	Resources []ResourceState `json:"resources"` // that this node's tasks access or that are kept here, by name
+	Tasks     []TaskState     `json:"tasks"`     // the tasks of this node, in the order of the program
+	Resources []ResourceState `json:"resources"` // the resources that this node's tasks access or that are kept here, by name
 	// WaitsFor is the wait-for graph, in the order of the tasks that wait.
 	WaitsFor []WaitEdge `json:"waits_for"`
-	// Pace is how fast the program goes, and could go, as far as bodies were timed. It is nil if the program
-	// stands in queues.
+	// Workers is nil before the run.
+	Workers *Workers `json:"workers,omitempty"`
+	// Sent is how many bytes this node has sent to each node, by number, headers of messages included. It is nil if there is
+	// one node.
+	Sent []uint64 `json:"sent_bytes,omitempty"`
+	// Why is the culprit, found over all nodes, in one line: see [Run.Why]. The report of a stall has it.
+	Why string `json:"why,omitempty"`
+	// Pace is how fast the program goes, and could go, or how the last run went, as far as bodies were timed. It is nil
+	// on several nodes, and if a task has a goroutine.
 	Pace *Pace `json:"pace,omitempty"`
+}
+
+// Workers are the workers of a node.
+type Workers struct {
+	All    int `json:"all"`
+	Asleep int `json:"asleep"` // they have found nothing to do
 }
 
 // Pace is the time of a round, beside the least time that it can have.
@@ -43,6 +59,14 @@ type Seconds struct{ time.Duration }
 
 // MarshalJSON writes a number.
 func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(s.Seconds()) }
+
+// UnmarshalJSON reads a number.
+func (s *Seconds) UnmarshalJSON(b []byte) error {
+	var number float64
+	err := json.Unmarshal(b, &number)
+	s.Duration = time.Duration(number * float64(time.Second))
+	return err
+}
 
 // NodeStatus is how a node is, as another node sees it.
 type NodeStatus string
@@ -71,7 +95,9 @@ const (
 	// TaskWaiting: the task has a request that is not granted. The task may still work,
 	// before it acquires; it does not report that.
 	TaskWaiting TaskStatus = "waiting"
-	TaskEnded   TaskStatus = "ended"
+	// TaskQueued: all accesses of a task of Task.Each are granted, and no worker has begun its round yet.
+	TaskQueued TaskStatus = "queued"
+	TaskEnded  TaskStatus = "ended"
 )
 
 // TaskState is a task in a State.
@@ -80,6 +106,12 @@ type TaskState struct {
 	Node  int        `json:"node"`
 	State TaskStatus `json:"state"`
 	Round int64      `json:"round"`
+	// Rounds is how many rounds the task will go through; 0 if that is not known.
+	Rounds int64 `json:"rounds,omitempty"`
+	// For is how long none of its accesses has changed, at least, as Waits.For counts.
+	For Seconds `json:"for_seconds,omitzero"`
+	// At is where the body is: a function, a file, and what its goroutine waits for. Only [State.Why] looks it up.
+	At string `json:"at,omitempty"`
 	// Holds are the resources with a grant for the task, acquired or not.
 	Holds []string `json:"holds"`
 	// Waits is the first access that is requested and not granted.
@@ -141,4 +173,7 @@ type WaitEdge struct {
 	To       string `json:"to"`
 	Resource string `json:"resource"`
 	Mode     string `json:"mode"` // the mode of the request that waits
+	// Node is the node of To, and Round is how many rounds of To this node has heard of, if To is on another node.
+	Node  int   `json:"node"`
+	Round int64 `json:"round,omitempty"`
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,16 +13,21 @@ import (
 const manyLines = 50
 
 // Runs reports whether the task has begun and not ended.
-func (t TaskState) Runs() bool { return t.State == TaskWorking || t.State == TaskWaiting }
+func (t TaskState) Runs() bool {
+	return t.State == TaskWorking || t.State == TaskWaiting || t.State == TaskQueued
+}
 
-// String tells which task waits for which: a line for each task that runs, and for each resource
+// String tells which task waits for which: Why, a line for each task that runs, and for each resource
 // where relaxed or ordered accesses wait for the other kind. Working tasks come first, since
 // all others wait for them in the end.
 func (s State) String() string {
 	var b strings.Builder
+	if s.Why != "" {
+		b.WriteString(s.Why + "\n")
+	}
 	tasks := slices.DeleteFunc(slices.Clone(s.Tasks), func(t TaskState) bool { return !t.Runs() })
 	slices.SortStableFunc(tasks, func(x, y TaskState) int {
-		return boolInt(x.Waits != nil) - boolInt(y.Waits != nil)
+		return cmp.Compare(x.order(), y.order())
 	})
 	for i, t := range tasks {
 		if i == manyLines {
@@ -88,7 +94,10 @@ func (t TaskState) String() string {
 		fmt.Fprintf(&b, ", holds %s", strings.Join(t.Holds, " "))
 	}
 	w := t.Waits
-	if w == nil {
+	switch {
+	case t.State == TaskQueued:
+		return b.String() + ", waits for a worker"
+	case w == nil:
 		return b.String() + ", works"
 	}
 	fmt.Fprintf(&b, ", waits to %s %s", w.Mode, w.Resource)
@@ -101,8 +110,12 @@ func (t TaskState) String() string {
 	return b.String()
 }
 
-func boolInt(b bool) int {
-	if b {
+// order puts tasks that work before those that wait for a worker, and these before those that wait for an access.
+func (t TaskState) order() int {
+	switch {
+	case t.Waits != nil:
+		return 2
+	case t.State == TaskQueued:
 		return 1
 	}
 	return 0

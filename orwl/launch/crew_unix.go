@@ -15,13 +15,13 @@ import (
 // crew is the nodes of a run, for the one goroutine that looks after them.
 type crew struct {
 	run     Run
-	mu      sync.Mutex // of what the nodes write
+	mu      sync.Mutex // guards the nodes' output
 	members []*member
 	running int
 
 	reports   chan saying // of nodes; it has room for all of them
 	following bool        // node 0 has said where it listens
-	silent    bool        // node 0 has closed its end, and has not said it
+	silent    bool        // node 0 has closed its end, and has not said where it listens
 	headless  bool        // node 0 has ended
 	goesOn    bool        // node 0 has said that the run goes on without lost nodes
 
@@ -29,14 +29,13 @@ type crew struct {
 
 	progress *follower // nil: the nodes of this machine are not asked how far they are
 
-	overdue <-chan time.Time // when the user is told that node 0 has not said it
+	overdue <-chan time.Time // when the user is told that node 0 has not said where it listens
 
 	endings  chan ending
 	asked    bool             // a signal asks the run to end
-	lost     *NodeError       // the first node without which the run goes on
-	failure  error            // what ends the run
-	patience <-chan time.Time // when that is not waited for any more
-	killed   bool             // nor was it the first time
+	failure  error            // the reason for which the run ends
+	patience <-chan time.Time // when the nodes that have not ended are killed
+	killed   bool             // the nodes were killed once already
 }
 
 func newCrew(r Run) *crew {
@@ -186,7 +185,6 @@ func (c *crew) start(s seated, before *NodeError) {
 	m, err := c.member(s)
 	if err != nil && s.peers != "" {
 		c.note("launch: node %d cannot come late: %v", s.node, err)
-		c.without(before)
 		return
 	}
 	if err != nil {
@@ -228,23 +226,14 @@ func (c *crew) bury(e ending) {
 // miss ends the run because a node has failed, unless the run goes on without it.
 func (c *crew) miss(m *member, failed *NodeError) {
 	switch {
-	case !m.in && (c.asked || c.retired):
-		c.without(m.before)
+	case !m.in && (c.asked || c.retired): // nobody waits for it
 	case !c.goesOn || c.asked || c.failure != nil || !c.lives():
 		c.fail(failed)
 		c.blame(failed)
 	case c.left > 0:
 		c.again(failed)
 	default:
-		c.without(failed)
 		c.note("%v; the others go on", failed)
-	}
-}
-
-// without notes that the run has gone on without a node, if one was lost.
-func (c *crew) without(lost *NodeError) {
-	if c.lost == nil {
-		c.lost = lost
 	}
 }
 
@@ -253,18 +242,6 @@ func (c *crew) note(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fmt.Fprintf(c.run.Stderr, format+"\n", args...)
-}
-
-// outcome is what became of the run, when all nodes have ended.
-func (c *crew) outcome() error {
-	for _, w := range c.unplaced {
-		c.without(w.before)
-	}
-	if c.failure == nil && c.lost != nil {
-		c.lost.Survived = true
-		return c.lost
-	}
-	return c.failure
 }
 
 // fail ends the run because of err, if nothing has yet.

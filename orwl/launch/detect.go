@@ -202,8 +202,8 @@ func (s surroundings) size(peers []address) (nodes int, from string, err error) 
 	return 0, "", nil
 }
 
-// agree brings together what the launcher says and what our variables say of the size,
-// which is nodes, or 0 if they do not say.
+// agree compares the number of nodes that the launcher says with nodes, the number that our
+// variables say. Either is 0 if it is not said.
 func (found *seat) agree(nodes int, from string) error {
 	switch {
 	case found.nodes == 0 && nodes == 0:

@@ -77,7 +77,7 @@ SLURM_GTIDS=0
 SLURM_TASK_PID=1234
 `
 
-// What Open MPI 4.1.4 sets for the second of two ranks on one host.
+// inOpenMPI has the variables that Open MPI 4.1.4 sets for the second of two ranks on one host.
 const inOpenMPI = `
 OMPI_COMM_WORLD_LOCAL_RANK=1
 OMPI_COMM_WORLD_LOCAL_SIZE=2
@@ -261,7 +261,7 @@ func TestDetectMistakes(t *testing.T) {
 		{name: "short key", env: "ORWL_KEY=0123456789abcde", want: "ORWL_KEY gives a key of 15 bytes: want 16 to 1024"},
 		{name: "short key's file", env: "ORWL_KEY_FILE=short", want: "ORWL_KEY_FILE gives a key of 15 bytes: want 16 to 1024"},
 		{name: "long key", env: "ORWL_KEY=" + strings.Repeat("k", 1025), want: "ORWL_KEY gives a key of 1025 bytes"},
-		{name: "no key's file", env: "ORWL_KEY_FILE=nosuch", want: `ORWL_KEY_FILE is "nosuch": open nosuch: file does not exist`},
+		{name: "no key's file", env: "ORWL_KEY_FILE=nosuch", want: `ORWL_KEY_FILE is "nosuch", and there is no such file: make it by (umask 077; openssl rand -hex 32 >FILE), and copy it to all machines`},
 
 		{name: "slurm's size", env: inSlurm + "ORWL_NODES=4", want: "SLURM_STEP_NUM_TASKS is 6, and ORWL_NODES is 4: start as many as that, or unset it"},
 		{name: "slurm's list", env: inSlurm + "SLURM_STEP_NODELIST=node[1-", want: `SLURM_STEP_NODELIST is "node[1-": a [ without a ]: set ORWL_ROOT`},

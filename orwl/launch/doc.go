@@ -26,9 +26,9 @@
 //
 // They win over everything that a launcher says, each for what it says. Incomplete or
 // contradictory variables are an [ErrEnvironment], a line that names the variable and what to
-// do about it: a node that guesses is a node that waits for others for ever. Three more,
-// ORWL_LIFELINE_FD, ORWL_REPORT_FD and ORWL_PROGRESS_FD, are between [Spawn] and the nodes that it
-// starts.
+// do about it: a node that guesses is a node that waits for others for ever. Four more,
+// ORWL_LIFELINE_FD, ORWL_REPORT_FD, ORWL_PROGRESS_FD and ORWL_TERMINAL, are between [Spawn] and the nodes
+// that it starts.
 //
 // [Detect] is a function of what it is given, [FromEnvironment] gives it this process.
 // [Spawn] starts the nodes of a run, on this machine or over ssh, and ends them together, [Self] is

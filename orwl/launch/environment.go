@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// FromEnvironment says what the place of this process is. A process that Spawn started
-// takes what it has inherited the first time, and from then on ends by SIGTERM, as if
-// it had been asked to, when the process that started it is gone. If that does not end it, it
-// is killed 5 s later.
+// FromEnvironment says what the place of this process is. In a process that Spawn started, the
+// first call takes what the process has inherited. From then on, when the process that started
+// it is gone, this one gets SIGTERM, as if it had been asked to end. If that does not end it, it is
+// killed 5 s later.
 func FromEnvironment() (Place, error) {
 	p, err := Detect(os.Getenv, readKeyFile, os.Hostname)
 	if err != nil || !p.How.BySpawn() {

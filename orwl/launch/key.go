@@ -3,6 +3,8 @@ package launch
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"strings"
 )
 
@@ -31,6 +33,9 @@ func (s surroundings) key() ([]byte, error) {
 		return nil, mistake(envKey, "and %s are both set: unset one of them", envKeyFile)
 	case file != "":
 		content, err := s.readFile(file)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, mistake(envKeyFile, "is %q, and there is no such file: make it by (umask 077; openssl rand -hex 32 >FILE), and copy it to all machines", file)
+		}
 		if err != nil {
 			return nil, mistake(envKeyFile, "is %q: %w", file, err)
 		}

@@ -67,14 +67,11 @@ func TestSpawnAgain(t *testing.T) {
 	}
 }
 
-// A run that ends without a node that knocks has lost that one. So it has when all restarts are used up.
+// A run ends well without a node that still asks to come in, or that was not started again because no restart was left.
 func TestSpawnAgainTooLate(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	t.Setenv(envRestarts, "1")
-	for role, want := range map[string]string{
-		"knocking": "launch: node 1 was ended by a signal: killed; the others went on, and ended well",
-		"hopeless": "launch: node 1 exited with code 7; the others went on, and ended well",
-	} {
+	for _, role := range []string{"knocking", "hopeless"} {
 		var all []int
 		finish := func() {
 			syscall.Kill(all[0], syscall.SIGINT)
@@ -93,8 +90,8 @@ func TestSpawnAgainTooLate(t *testing.T) {
 			kills.Write(p)
 			return knocks.Write(p)
 		})
-		if err := Spawn(soon(t), r); err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %s", role, err, want)
+		if err := Spawn(soon(t), r); err != nil {
+			t.Errorf("%s: %v", role, err)
 		}
 	}
 }

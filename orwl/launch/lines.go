@@ -19,8 +19,8 @@ type lines struct {
 	mu      *sync.Mutex
 	to      io.Writer
 	prefix  []byte
-	rest    []byte       // of a line that has not ended
-	reports func(string) // takes what is a report and no output, unless nil
+	rest    []byte       // the beginning of a line that has not ended
+	reports func(string) // nil, or takes lines that are reports and no output
 }
 
 // lines are a node's lines for one of the run's writers.

@@ -52,6 +52,7 @@ func init() {
 		"wrap":               wrap,
 		"self":               self,
 		"progressing":        progressing,
+		"seen":               seen,
 	}
 }
 

@@ -19,11 +19,11 @@ type member struct {
 	cmd      *exec.Cmd
 	lifeline *os.File // open while this process lives and has not lost interest
 	out, err *lines
-	report   *os.File // what it says comes here; nil over ssh, and if it has nothing to say
-	silence  func()   // is called when it can say no more, unless nil
+	report   *os.File // the pipe of its reports; nil over ssh, and if it has nothing to report
+	silence  func()   // called when it can report no more, unless nil
 	ended    bool
-	in       bool       // the run; false for a late process that has not come in yet
-	before   *NodeError // how its life before has ended, or nil
+	in       bool       // it takes part in the run; false for a late process that has not come in yet
+	before   *NodeError // how its former life has ended, or nil
 }
 
 // ending is how a node has ended, as Wait has it.
@@ -59,7 +59,7 @@ func (c *crew) member(s seated) (*member, error) {
 			}
 			defer said.Close() // the node has its own
 		}
-		m.cmd.ExtraFiles = []*os.File{lifelineFD - 3: r, reportFD - 3: said} // no report is a closed one
+		m.cmd.ExtraFiles = []*os.File{lifelineFD - 3: r, reportFD - 3: said} // a node without a report gets a closed descriptor
 		if c.progress != nil {
 			m.cmd.ExtraFiles = append(m.cmd.ExtraFiles, c.progress.end)
 		}
@@ -72,7 +72,7 @@ func (c *crew) member(s seated) (*member, error) {
 		if m.cmd, err = c.run.overSSH(m.host); err == nil {
 			m.cmd.Stdin = r
 		}
-		said := mostReports // so far, if it reports nothing
+		said := mostReports // how many lines it has said; all, if it reports nothing
 		if c.run.reports(node) {
 			said = 0
 			m.silence = func() { c.reports <- saying{m, "", true} }
@@ -88,7 +88,7 @@ func (c *crew) member(s seated) (*member, error) {
 	}
 	if err == nil {
 		m.cmd.Stdout, m.cmd.Stderr = m.out, m.err
-		m.cmd.WaitDelay = c.run.Grace // for what it has started and that has its output
+		m.cmd.WaitDelay = c.run.Grace // for processes that it has started and that have its output
 		m.cmd.SysProcAttr = attributes()
 		_, err = w.WriteString(first) // the pipe has room for it
 	}
@@ -117,7 +117,7 @@ func (m *member) signal(s syscall.Signal) {
 
 // signalGroup sends s to the process that has been started, and to what that has started.
 func (m *member) signalGroup(s syscall.Signal) {
-	if m.cmd.Process.Signal(syscall.Signal(0)) == nil { // not yet waited for: the number is still its own
+	if m.cmd.Process.Signal(syscall.Signal(0)) == nil { // it was not waited for: the number is still its own
 		syscall.Kill(-m.cmd.Process.Pid, s) // it may end meanwhile
 	}
 }

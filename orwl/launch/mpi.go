@@ -39,8 +39,8 @@ func (s surroundings) pmix() (*seat, error) {
 	return found, nil
 }
 
-// together gives a run whose ranks are all on this host an address for node 0, at a
-// port that depends on the job, if that has a name. Any other run needs ORWL_ROOT.
+// together gives a run an address for node 0 if all its ranks are on this host. The port
+// depends on the job's name, if it has one. Any other run needs ORWL_ROOT.
 func (s surroundings) together(found *seat, localSize, job string) (*seat, error) {
 	found.rootless = mpiRootless
 	local, _, err := s.number(localSize, 1, mostNodes)

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/terminal"
 )
 
 // Run is what Spawn starts: the nodes of a run, which are processes of this machine, or of
@@ -30,7 +32,8 @@ type Run struct {
 	Env []string
 	// Stdout and Stderr get the nodes' output, line by line, each line behind the number of its
 	// node and the host if there are some: "[3] " or "[3 host2] ". By default they are this
-	// process's own. One of them is written to at a time.
+	// process's own. One of them is written to at a time. If Stderr is a terminal, or has a method
+	// Under() io.Writer that returns one, the nodes log for people, and otherwise in JSON.
 	Stdout, Stderr io.Writer
 	// Plain omits the number before the lines of node 0. It is for a program where that node
 	// alone prints the result.
@@ -162,6 +165,9 @@ func (r *Run) environment(s seated, at descriptors) []string {
 	if r.Progress != nil {
 		env = append(env, envProgress+"="+strconv.Itoa(at.progress))
 	}
+	if terminal.IsSeen(r.Stderr) {
+		env = append(env, envTerminal+"=1")
+	}
 	if r.reports(s.node) {
 		env = append(env, envReport+"="+strconv.Itoa(at.report))
 	}
@@ -212,14 +218,11 @@ var (
 	descriptorsSSH  = descriptors{inputFD, errorFD, errorFD}
 )
 
-// NodeError is the first node of a run that failed, and how. The others were ended
-// after it, unless it says that they went on.
+// NodeError is the first node of a run that failed, and how. The others were ended after it.
 type NodeError struct {
 	Node int
 	// Host is where it was, if over ssh.
 	Host string
-	// Survived says that the run went on without the node, and that the others ended well.
-	Survived bool
 	// Code is the code that it exited with, or -1 if a signal ended it.
 	Code int
 	// Signal ended it, unless it is nil.
@@ -240,9 +243,6 @@ func (e *NodeError) Error() string {
 		text += fmt.Sprintf(" was ended by a signal: %v", e.Signal)
 	default:
 		text += fmt.Sprintf(" exited with code %d", e.Code)
-	}
-	if e.Survived {
-		text += "; the others went on, and ended well"
 	}
 	return text
 }

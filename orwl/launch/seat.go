@@ -11,9 +11,9 @@ type seat struct {
 	nodes     int    // 0 if the launcher does not say
 	nodesFrom string // the variable that says nodes
 
-	root     address // of node 0, if the launcher knows
-	rootless string  // what to do where it does not
-	port     int     // what nodes but 0 listen on; 0 is any
+	root     address // the address of node 0, if the launcher knows it
+	rootless string  // the advice for the user if it does not
+	port     int     // the port that all nodes except 0 listen on; 0 is any
 }
 
 // seat asks the launchers, the innermost first: processes that mpirun starts in a

@@ -57,7 +57,7 @@ func (s surroundings) slurm() (*seat, error) {
 // stepOffset keeps jobs whose numbers are near each other, and the steps of a job,
 // from meeting at a port if they meet on a host.
 func (s surroundings) stepOffset() int {
-	const steps = 16 // of a job until it gets to the next one's
+	const steps = 16 // a job with more steps reaches the ports of the next job
 	_, job := s.first("SLURM_JOB_ID", "SLURM_JOBID")
 	_, step := s.first("SLURM_STEP_ID", "SLURM_STEPID")
 	j, _ := strconv.ParseUint(job, 10, 32)

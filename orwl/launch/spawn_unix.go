@@ -73,7 +73,7 @@ func Spawn(ctx context.Context, r Run) error {
 			c.kill()
 		}
 	}
-	return c.outcome()
+	return c.failure
 }
 
 func signalNumber(s os.Signal) int {

@@ -11,7 +11,8 @@ import (
 )
 
 // errSSH is a code that ssh ends with for its own reasons, and for a remote signal.
-var errSSH = errors.New("ssh ended with code 255: its connection failed, or a signal ended the node")
+var errSSH = errors.New("ssh ended with code 255: its connection failed, or a signal ended the node: " +
+	"try ssh -o BatchMode=yes HOST true, which must ask for nothing")
 
 const codeSSH = 255
 

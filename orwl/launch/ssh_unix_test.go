@@ -92,7 +92,7 @@ func TestSpawnOverSSHFails(t *testing.T) {
 		code int
 	}{
 		{"fail", 0, "host2", "launch: node 2 on host2 exited with code 3", 3},
-		{"wait", 0, "refuses", "launch: node 2 on refuses: ssh ended with code 255: its connection failed, or a signal ended the node", 255},
+		{"wait", 0, "refuses", "launch: node 2 on refuses: ssh ended with code 255: its connection failed, or a signal ended the node: try ssh -o BatchMode=yes HOST true, which must ask for nothing", 255},
 		{"wait", syscall.SIGKILL, "host2", "launch: node 1 on me@host1 was ended by a signal: killed", 137},
 		{"stubborn", syscall.SIGKILL, "host2", "launch: node 1 on me@host1 was ended by a signal: killed", 137},
 		{"silent", 0, "host2", "launch: node 0 on me@host1: " + ErrNoReport.Error(), 1},

@@ -3,6 +3,8 @@ package launch
 import (
 	"strconv"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/terminal"
 )
 
 // The variables that are ours.
@@ -25,13 +27,14 @@ const (
 	envLifeline = "ORWL_LIFELINE_FD"
 	envReport   = "ORWL_REPORT_FD"
 	envProgress = "ORWL_PROGRESS_FD"
+	envTerminal = terminal.Variable
 )
 
 // ownVariables are the variables that Spawn does not hand down: they are about the process that
 // spawns, or about an outer run. It does hand down what all nodes have alike.
 var ownVariables = []string{
 	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envBegin, envLate,
-	envRestarts, envLifeline, envReport, envProgress,
+	envRestarts, envLifeline, envReport, envProgress, envTerminal,
 }
 
 // mostNodes is the largest run, mostMet the largest whose nodes find each other.

@@ -3,6 +3,7 @@ package liveness
 import (
 	"fmt"
 
+	"github.com/orwl/go-orwl/internal/queue/coherence"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -25,21 +26,21 @@ import (
 // A step that fails changes nothing.
 type FIFO struct {
 	queue    queue
-	numbers  map[resource.ID]number // of the requests in the queue
-	requests []request              // by number
-	ids      []resource.ID          // by number
-	free     []number               // that are in no use
-	news     []number               // for remove
+	numbers  map[coherence.ID]number // of the requests in the queue
+	requests []request               // by number
+	ids      []coherence.ID          // by number
+	free     []number                // the numbers that are in no use
+	news     []number                // for remove
 }
 
 // Request queues a request. It appends the request to granted if the queue grants it
 // at once. The caller chooses an ID that is not in the queue.
-func (q *FIFO) Request(id resource.ID, m resource.Mode, granted []resource.ID) ([]resource.ID, error) {
+func (q *FIFO) Request(id coherence.ID, m resource.Mode, granted []coherence.ID) ([]coherence.ID, error) {
 	if m > resource.Write {
-		return granted, fmt.Errorf("%w: %d, by request %d: want Read or Write", resource.ErrMode, uint8(m), id)
+		return granted, fmt.Errorf("%w: %d, by request %d: want Read or Write", coherence.ErrMode, uint8(m), id)
 	}
 	if _, queued := q.numbers[id]; queued {
-		return granted, fmt.Errorf("%w: %d: choose an ID that is not in use", resource.ErrQueued, id)
+		return granted, fmt.Errorf("%w: %d: choose an ID that is not in use", coherence.ErrQueued, id)
 	}
 	if q.queue.add(q.requests, q.take(id), m) {
 		granted = append(granted, id)
@@ -49,13 +50,13 @@ func (q *FIFO) Request(id resource.ID, m resource.Mode, granted []resource.ID) (
 
 // Release ends an access. If the request was the last of its group, Release grants
 // the next group and appends it to granted.
-func (q *FIFO) Release(id resource.ID, granted []resource.ID) ([]resource.ID, error) {
+func (q *FIFO) Release(id coherence.ID, granted []coherence.ID) ([]coherence.ID, error) {
 	n := q.numbers[id]
 	switch {
 	case n == 0:
-		return granted, fmt.Errorf("%w: %d: release each request once", resource.ErrNotQueued, id)
+		return granted, fmt.Errorf("%w: %d: release each request once", coherence.ErrNotQueued, id)
 	case !q.requests[n].granted:
-		return granted, fmt.Errorf("%w: %d: wait for it, or cancel it", resource.ErrNotGranted, id)
+		return granted, fmt.Errorf("%w: %d: wait for it, or cancel it", coherence.ErrNotGranted, id)
 	}
 	return q.remove(n, granted), nil
 }
@@ -63,7 +64,7 @@ func (q *FIFO) Release(id resource.ID, granted []resource.ID) ([]resource.ID, er
 // Renew requests next and then releases id: the step of a pair. No other step comes
 // between the two, and the requests that wait for id are ahead of next. So requests
 // that renew take turns for ever, in the order of their first requests.
-func (q *FIFO) Renew(id, next resource.ID, m resource.Mode, granted []resource.ID) ([]resource.ID, error) {
+func (q *FIFO) Renew(id, next coherence.ID, m resource.Mode, granted []coherence.ID) ([]coherence.ID, error) {
 	if holds, _ := q.Granted(id); !holds {
 		return q.Release(id, granted) // says what is wrong
 	}
@@ -77,19 +78,19 @@ func (q *FIFO) Renew(id, next resource.ID, m resource.Mode, granted []resource.I
 // Cancel removes a waiting request. The others keep their order. If the request is a
 // writer between two groups of readers, the groups become one. If readers are granted
 // by this, Cancel appends them to granted.
-func (q *FIFO) Cancel(id resource.ID, granted []resource.ID) ([]resource.ID, error) {
+func (q *FIFO) Cancel(id coherence.ID, granted []coherence.ID) ([]coherence.ID, error) {
 	n := q.numbers[id]
 	switch {
 	case n == 0:
-		return granted, fmt.Errorf("%w: %d: cancel each request once", resource.ErrNotQueued, id)
+		return granted, fmt.Errorf("%w: %d: cancel each request once", coherence.ErrNotQueued, id)
 	case q.requests[n].granted:
-		return granted, fmt.Errorf("%w: %d: release it instead", resource.ErrGranted, id)
+		return granted, fmt.Errorf("%w: %d: release it instead", coherence.ErrGranted, id)
 	}
 	return q.remove(n, granted), nil
 }
 
 // Granted reports whether a request is granted, and whether it is in the queue.
-func (q *FIFO) Granted(id resource.ID) (granted, queued bool) {
+func (q *FIFO) Granted(id coherence.ID) (granted, queued bool) {
 	n := q.numbers[id]
 	return n != 0 && q.requests[n].granted, n != 0
 }
@@ -99,17 +100,17 @@ func (q *FIFO) Len() int { return len(q.numbers) }
 
 // All calls yield for each request in order, until yield returns false. It counts the
 // groups from 0. yield must not change the queue.
-func (q *FIFO) All(yield func(group int, m resource.Mode, id resource.ID) bool) {
+func (q *FIFO) All(yield func(group int, m resource.Mode, id coherence.ID) bool) {
 	q.queue.each(q.requests, func(group int, n number) bool {
 		return yield(group, q.requests[n].mode, q.ids[n])
 	})
 }
 
 // take gives an ID a number that no other has.
-func (q *FIFO) take(id resource.ID) number {
+func (q *FIFO) take(id coherence.ID) number {
 	if q.numbers == nil {
-		q.numbers = make(map[resource.ID]number)
-		q.requests, q.ids = make([]request, 1), make([]resource.ID, 1) // number 0 is none
+		q.numbers = make(map[coherence.ID]number)
+		q.requests, q.ids = make([]request, 1), make([]coherence.ID, 1) // number 0 is none
 	}
 	if len(q.free) == 0 {
 		q.free = append(q.free, number(len(q.requests)))
@@ -122,7 +123,7 @@ func (q *FIFO) take(id resource.ID) number {
 }
 
 // remove removes a request, and appends the requests to granted that this grants.
-func (q *FIFO) remove(n number, granted []resource.ID) []resource.ID {
+func (q *FIFO) remove(n number, granted []coherence.ID) []coherence.ID {
 	delete(q.numbers, q.ids[n])
 	q.free = append(q.free, n)
 	q.news = q.queue.remove(q.requests, n, q.news[:0])

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/orwl/go-orwl/internal/queue/coherence"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -15,11 +16,11 @@ import (
 type plainFIFO []plainFIFORequest
 
 type plainFIFORequest struct {
-	id   resource.ID
+	id   coherence.ID
 	mode resource.Mode
 }
 
-func (p plainFIFO) at(id resource.ID) int {
+func (p plainFIFO) at(id coherence.ID) int {
 	return slices.IndexFunc(p, func(r plainFIFORequest) bool { return r.id == id })
 }
 
@@ -41,43 +42,43 @@ type fifoPair struct {
 }
 
 // step makes one step in both and compares them.
-func (p *fifoPair) step(name string, id, next resource.ID, m resource.Mode) {
+func (p *fifoPair) step(name string, id, next coherence.ID, m resource.Mode) {
 	before := slices.Clone(p.plain)
 	at, granted := p.plain.at(id), p.plain.granted()
 	var want, waits, holds error // the errors of the step, of a cancellation, and of a release
 	switch {
 	case at < 0:
-		waits, holds = resource.ErrNotQueued, resource.ErrNotQueued
+		waits, holds = coherence.ErrNotQueued, coherence.ErrNotQueued
 	case at < granted:
-		waits = resource.ErrGranted
+		waits = coherence.ErrGranted
 	default:
-		holds = resource.ErrNotGranted
+		holds = coherence.ErrNotGranted
 	}
-	room := func(id resource.ID) error {
+	room := func(id coherence.ID) error {
 		if m > resource.Write {
-			return resource.ErrMode
+			return coherence.ErrMode
 		} else if p.plain.at(id) >= 0 {
-			return resource.ErrQueued
+			return coherence.ErrQueued
 		}
 		return nil
 	}
-	add := func(id resource.ID) { p.plain = append(p.plain, plainFIFORequest{id, m}) }
+	add := func(id coherence.ID) { p.plain = append(p.plain, plainFIFORequest{id, m}) }
 	drop := func() { p.plain = slices.Delete(slices.Clone(p.plain), at, at+1) }
 
 	const mark = 1 << 40 // the step must keep the entries of the list
-	var got []resource.ID
+	var got []coherence.ID
 	var err error
 	switch name {
 	case "request":
 		if want = room(id); want == nil {
 			add(id)
 		}
-		got, err = p.fifo.Request(id, m, []resource.ID{mark})
+		got, err = p.fifo.Request(id, m, []coherence.ID{mark})
 	case "release":
 		if want = holds; want == nil {
 			drop()
 		}
-		got, err = p.fifo.Release(id, []resource.ID{mark})
+		got, err = p.fifo.Release(id, []coherence.ID{mark})
 	case "renew":
 		if want = holds; want == nil {
 			want = room(next)
@@ -86,17 +87,17 @@ func (p *fifoPair) step(name string, id, next resource.ID, m resource.Mode) {
 			add(next)
 			drop()
 		}
-		got, err = p.fifo.Renew(id, next, m, []resource.ID{mark})
+		got, err = p.fifo.Renew(id, next, m, []coherence.ID{mark})
 	case "cancel":
 		if want = waits; want == nil {
 			drop()
 		}
-		got, err = p.fifo.Cancel(id, []resource.ID{mark})
+		got, err = p.fifo.Cancel(id, []coherence.ID{mark})
 	}
 	if !errors.Is(err, want) || (err == nil) != (want == nil) {
 		p.t.Fatalf("%s %d (%d, %v) of %v: %v, want %v", name, id, next, m, before, err, want)
 	}
-	news := []resource.ID{mark}
+	news := []coherence.ID{mark}
 	for _, r := range p.plain[:p.plain.granted()] {
 		if i := plainFIFO(before).at(r.id); i < 0 || i >= granted {
 			news = append(news, r.id)
@@ -112,7 +113,7 @@ func (p *fifoPair) step(name string, id, next resource.ID, m resource.Mode) {
 func (p *fifoPair) compare() {
 	checkFIFO(p.t, &p.fifo)
 	var got plainFIFO
-	p.fifo.All(func(group int, m resource.Mode, id resource.ID) bool {
+	p.fifo.All(func(group int, m resource.Mode, id coherence.ID) bool {
 		i := len(got)
 		granted, queued := p.fifo.Granted(id)
 		if !queued || granted != (i < p.plain.granted()) || granted != (group == 0) {
@@ -121,7 +122,7 @@ func (p *fifoPair) compare() {
 		got = append(got, plainFIFORequest{id, m})
 		return true
 	})
-	for id := range resource.ID(16) {
+	for id := range coherence.ID(16) {
 		if granted, queued := p.fifo.Granted(id); p.plain.at(id) < 0 && (granted || queued) {
 			p.t.Fatalf("request %d is granted: %v, queued: %v, and not in %v", id, granted, queued, p.plain)
 		}
@@ -139,7 +140,7 @@ func TestFIFOModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := fifoPair{t: t}
 		ids := rapid.IntRange(1, 12).Draw(t, "ids")
-		id := rapid.Custom(func(t *rapid.T) resource.ID { return resource.ID(rapid.IntRange(0, ids-1).Draw(t, "id")) })
+		id := rapid.Custom(func(t *rapid.T) coherence.ID { return coherence.ID(rapid.IntRange(0, ids-1).Draw(t, "id")) })
 		mode := rapid.SampledFrom([]resource.Mode{resource.Read, resource.Read, resource.Read, resource.Write, resource.Write, resource.Write + 1})
 		name := rapid.SampledFrom(append(fifoSteps, "request"))
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
@@ -158,7 +159,7 @@ func FuzzFIFO(f *testing.F) {
 		p := fifoPair{t: t}
 		for ; len(script) >= 2; script = script[2:] {
 			mode := [...]resource.Mode{resource.Read, resource.Write, resource.Read, resource.Write + 1}[script[0]>>2&3]
-			p.step(fifoSteps[script[0]&3], resource.ID(script[1]>>4), resource.ID(script[1]&15), mode)
+			p.step(fifoSteps[script[0]&3], coherence.ID(script[1]>>4), coherence.ID(script[1]&15), mode)
 		}
 	})
 }
@@ -166,13 +167,13 @@ func FuzzFIFO(f *testing.F) {
 // All stops when yield returns false.
 func TestFIFOAllStops(t *testing.T) {
 	var q FIFO
-	for id := range resource.ID(4) {
+	for id := range coherence.ID(4) {
 		if _, err := q.Request(id, resource.Write, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	visits := 0
-	q.All(func(int, resource.Mode, resource.ID) bool { visits++; return visits < 2 })
+	q.All(func(int, resource.Mode, coherence.ID) bool { visits++; return visits < 2 })
 	if visits != 2 {
 		t.Errorf("%d visits after the second said stop", visits)
 	}
@@ -182,9 +183,9 @@ func TestFIFOAllStops(t *testing.T) {
 // take turns.
 func BenchmarkFIFORenew(b *testing.B) {
 	var q FIFO
-	var granted []resource.ID
+	var granted []coherence.ID
 	for id, m := range []resource.Mode{resource.Write, resource.Read, resource.Read, resource.Read} {
-		granted, _ = q.Request(resource.ID(id), m, granted)
+		granted, _ = q.Request(coherence.ID(id), m, granted)
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
@@ -193,7 +194,7 @@ func BenchmarkFIFORenew(b *testing.B) {
 			m = resource.Write
 		}
 		var err error
-		if granted, err = q.Renew(resource.ID(i), resource.ID(i+4), m, granted[:0]); err != nil {
+		if granted, err = q.Renew(coherence.ID(i), coherence.ID(i+4), m, granted[:0]); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue/coherence"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -69,8 +70,8 @@ func replayFIFO(t *testing.T, text string) string {
 
 // answerFIFO executes one command and returns the answer.
 func answerFIFO(t *testing.T, q *FIFO, line string) string {
-	var granted []resource.ID
-	var id, as resource.ID
+	var granted []coherence.ID
+	var id, as coherence.ID
 	var mode string
 	var err error
 	is := func(format string, args ...any) bool {
@@ -108,7 +109,7 @@ func answerFIFO(t *testing.T, q *FIFO, line string) string {
 // showFIFO is the queue in one line.
 func showFIFO(q *FIFO) string {
 	var groups []string
-	q.All(func(group int, mode resource.Mode, id resource.ID) bool {
+	q.All(func(group int, mode resource.Mode, id coherence.ID) bool {
 		if group == len(groups) {
 			groups = append(groups, mode.String())
 		}
@@ -123,7 +124,7 @@ func showFIFO(q *FIFO) string {
 
 // checkFIFO checks the links of the whole queue.
 func checkFIFO(t interface{ Fatalf(string, ...any) }, q *FIFO) {
-	var seen []resource.ID
+	var seen []coherence.ID
 	groups, before := 0, number(0)
 	for n := q.queue.first; n != 0; n = q.requests[n].next {
 		q.queue.check(q.requests, n)

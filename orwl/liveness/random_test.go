@@ -39,7 +39,7 @@ func randomSystem(r *rand.Rand) System {
 	return s
 }
 
-// randomSequence has steps of one to three accesses, in any order or in that of the task.
+// randomSequence has steps of one to three accesses, in any order or in the order of the task.
 func randomSequence(r *rand.Rand, accesses int, anyOrder bool) (steps []Step) {
 	var idle, held []int
 	for a := range accesses {

@@ -18,7 +18,7 @@ type round struct {
 	missing []int    // the grants that each task waits for in that step
 	ready   []int    // the tasks that do not wait and have not ended the round
 	ended   int      // the number of tasks that have ended the round
-	news    []number // grants that are to be noted
+	news    []number // the requests that a release has granted
 }
 
 type roundAccess struct {

@@ -54,7 +54,7 @@ func TestHomes(t *testing.T) {
 	got, err := p.Homes(6, []Access{
 		{2, 0, write}, {0, 0, false}, {1, 0, false}, // its writer, however many read
 		{0, 1, write}, {2, 1, write}, {3, 1, write}, // most writers
-		{0, 2, write}, {4, 2, write}, {5, 2, false}, // as many writers, more readers
+		{0, 2, write}, {4, 2, write}, {5, 2, false}, // equally many writers: most readers
 		{0, 3, false}, {4, 3, false}, {5, 3, false}, // readers alone
 		{5, 4, write}, {3, 4, write}, // the lowest rank
 	})

@@ -122,7 +122,7 @@ func (b *balance) capacity(ranks int) int64 {
 func (b *balance) bounds(load int64, ranks, others int) (low, high int64) {
 	low = max(load-b.capacity(others), int64(ranks)*b.floor)
 	high = min(b.capacity(ranks), load-int64(others)*b.floor)
-	if low > high { // too much for both: each bears its share
+	if low > high { // the load is too much for both: each bears its share
 		low = load / int64(ranks+others) * int64(ranks)
 		high = low
 	}

@@ -3,7 +3,7 @@ package placement
 // coarser is a graph of lumps of one or two tasks of l, and which lump each task
 // is in. A task is joined with the one to which it has the heaviest link
 // (heavy-edge matching), so that heavy links vanish into lumps before any is cut.
-// Of equals the lighter partner is taken, then the one with the lower number: a
+// Among equals it takes the lighter partner, then the one with the lower number: a
 // grid numbered by rows becomes a grid of dominoes and then of squares.
 //
 // The leaves of a star all want its centre, which takes one: the others are

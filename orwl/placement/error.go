@@ -10,8 +10,8 @@ var ErrUnknownTask = errors.New("unknown task")
 // can be made of.
 type Error struct {
 	What   string // the thing, as in "edge 3"
-	Wrong  string // what is wrong with it
-	Remedy string // what to do
+	Wrong  string // the fault
+	Remedy string // the advice
 }
 
 func (e *Error) Error() string {

@@ -16,7 +16,7 @@ type search struct {
 	order []int           // the tasks as they are placed
 	seat  []topology.Rank // of the tasks placed so far, by task; unseated for the others
 	loads []int64         // of each rank
-	lack  int64           // what ranks below the floor still need
+	lack  int64           // the load that ranks below the floor still need
 	rest  int64           // load of the tasks not yet placed
 	steps int
 	best  []topology.Rank

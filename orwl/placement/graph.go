@@ -12,7 +12,7 @@ import (
 type Graph struct {
 	Tasks int      // numbered from 0
 	Names []string // one for each task, all different; nil: their numbers
-	Loads []int64  // what each task weighs on its rank, 1 or more; if all are equal or nil: 1 each
+	Loads []int64  // the load of each task, 1 or more; if all are equal or nil: 1 each
 	Edges []Edge   // several between two tasks add up
 }
 

@@ -103,8 +103,8 @@ func Place(tree *topology.Tree, g Graph, o Options) (*Placement, error) {
 	return p, nil
 }
 
-// consider takes the first of the placements that is within the limits and
-// cheaper than what it has and all the others.
+// consider takes the cheapest placement that is within the limits and cheaper than
+// the present one. Among equals it takes the first.
 func (p *Placement) consider(b *balance, candidates ...[]topology.Rank) {
 	for _, ranks := range candidates {
 		if cost := costOf(p.tree, p.links, ranks); cost.Total < p.Cost.Total && b.holds(p.links.load, ranks) {

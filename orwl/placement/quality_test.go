@@ -236,9 +236,9 @@ func TestDividedKeepsTheLimit(t *testing.T) {
 	}
 }
 
-// For any graph and tree: every task has a rank, ranks are within their limits,
-// the cost is what it says, no more than that of blocks in order, and the same
-// again.
+// For any graph and tree: every task has a rank, ranks are within their limits, and
+// the cost is what Place says. Blocks in order cost at least as much. A second call
+// gives the same.
 func TestPlaceKeepsItsPromises(t *testing.T) {
 	rings.Computes(t)
 	rapid.Check(t, func(t *rapid.T) {

@@ -4,7 +4,7 @@ package placement
 type halves struct {
 	*links
 	side      []uint8
-	low, high int64 // what side 0 may carry
+	low, high int64 // the bounds of the load of side 0
 	distance  int64 // cost of a unit of weight between the sides
 
 	// pull is by how much a task would cost less on side 1 for its links that
@@ -48,10 +48,10 @@ func (r *refiner) refine(h *halves) (better bool) {
 	return better
 }
 
-// pass moves every task once at most, always the one that gains most, also where
-// that is a loss, and then takes back what came after the best moment. From
-// outside the bounds only moves back are made, so that two sides that are full
-// trade tasks one by one.
+// pass moves every task once at most. It always moves the task that gains most, also
+// if that is a loss. Then it takes back the moves after the best moment. While a load is
+// outside the bounds, it only moves tasks back, so that two full sides trade tasks one by
+// one.
 func (r *refiner) pass(h *halves) bool {
 	r.begin(h)
 	load := h.loadOfSide0()

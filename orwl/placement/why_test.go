@@ -146,7 +146,7 @@ func TestWhyNoMove(t *testing.T) {
 	}
 }
 
-// What Why says of a trade is what the whole then costs.
+// The change that Why names for a trade is the change of the total cost.
 func TestBestTradeIsTheDifference(t *testing.T) {
 	tree := parseTree(t, "node:2 core:2")
 	p := moved(placeOn(t, tree, chain()), 0, 1, 2, 3, 0, 1, 2)

@@ -3,6 +3,7 @@ package session
 import (
 	"bufio"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -14,7 +15,7 @@ import (
 )
 
 // This file has the tests of leases that end. Sessions and servers are in a bubble of
-// testing/synctest, and pipes connect them: time passes only when nobody has anything to do. So no
+// testing/synctest, and pipes connect them: time passes only when no goroutine has anything to do. So no
 // session is lost because the machine is busy.
 
 // pipe is one end of a connection within the process. It carries nothing while it is blocked.
@@ -97,6 +98,39 @@ func TestLease(t *testing.T) {
 		way := newWay()
 		a, b := visitor(t, server, way, "a"), visitor(t, server, newWay(), "b")
 		leaseEnds(t, server, a, b, way.block, way.open)
+	})
+}
+
+// TestOwnRequestsGoFirst ends a session that holds a lock and waits for it again, in front of another session. Its own
+// request gets no grant on the way, so the other session learns that the holder was lost.
+func TestOwnRequestsGoFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := serveHere(t, ServerOptions{Listen: ":0"})
+		way := newWay()
+		a, b := visitor(t, server, way, "a"), visitor(t, server, newWay(), "b")
+		held := lock(t, a, "x")
+		asks := func(s *Session) <-chan *Lock {
+			got := make(chan *Lock, 1)
+			go func() {
+				l, _ := s.Lock(context.Background(), "x")
+				got <- l
+			}()
+			synctest.Wait()
+			return got
+		}
+		again, next := asks(a), asks(b)
+		way.block()
+		l := <-next
+		if l == nil || l.Fence() <= held.Fence() || !errors.Is(l.Prior(), ErrPriorHolderLost) {
+			t.Errorf("after fence %d the next lock is %+v, want a later fence and %v before it", held.Fence(), l, ErrPriorHolderLost)
+		}
+		if l := <-again; l != nil {
+			t.Errorf("the session that was lost has fence %d", l.Fence())
+		}
+		if c := server.Counts(); c.Granted != 2 || c.Lost != 1 || c.Waiting != 0 {
+			t.Errorf("the server counts %+v", c)
+		}
+		way.open()
 	})
 }
 

@@ -40,8 +40,8 @@
 // comes late. The bytes of the lock itself are such a store: Write and Unlock are refused if the
 // lock was lost.
 //
-// What Write has written is committed by Unlock. A session that ends before commits nothing, and
-// the next holder's [Lock.Prior] tells.
+// Unlock commits the bytes that Write has written. A session that ends before commits nothing, and
+// the next holder's [Lock.Prior] says so.
 //
 // A session that loses its connection connects again, and keeps its locks and its place in each
 // queue, if it does so within the lease.

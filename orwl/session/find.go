@@ -35,7 +35,7 @@ func find(ctx context.Context, o Options) (address string, stream p2p.Stream, er
 	if o.Find == nil {
 		return "", nil, errors.Join(errs...)
 	}
-	var last error // of what was found
+	var last error // the error of the last server that was found
 	for address, err := range o.Find.Find(ctx, o.Key) {
 		if err != nil {
 			return "", nil, errors.Join(append(errs, err, last)...)
@@ -94,7 +94,7 @@ func (s *Server) announce(o ServerOptions, n admitter) error {
 	s.hide = cancel
 	s.group.Go(func() {
 		if err := o.Find.Announce(ctx, h.Host(), o.Key, s.log); err != nil {
-			s.log.Warn("session: nobody can find this server: say its address to sessions", "why", err)
+			s.log.Warn("session: no session can find this server: give its address to sessions", "why", err)
 		}
 	})
 	return nil

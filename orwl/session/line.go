@@ -22,7 +22,7 @@ type line struct {
 	mu     sync.Mutex
 	more   sync.Cond
 	bytes  []byte
-	closed bool // what was put is still written
+	closed bool // no message is appended; those before are still written
 }
 
 // newLine makes a line. Call run in a goroutine.
@@ -39,7 +39,7 @@ func (l *line) put(m protocol.Message) {
 	switch {
 	case l.closed:
 	case len(l.bytes) > mostUnwritten:
-		l.closed, l.bytes = true, nil // what is not taken comes again, on another line
+		l.closed, l.bytes = true, nil // the messages that the client has not taken come again, on another line
 	default:
 		l.bytes = m.Append(l.bytes)
 		l.more.Signal()

@@ -23,12 +23,12 @@ type State struct {
 type Request struct {
 	Session uint64 // its number, 0 for a task
 	Node    int    // of a task
-	Who     string // as Options.Who says, or the task's name; "a or b" if the home does not know which
+	Who     string // Options.Who, or the task's name; "a or b" if the home does not know which
 	Read    bool
 	Held    bool
 	Revoked bool          // its holder was told to let go
 	Fence   uint64        // 0 if it waits
-	For     time.Duration // that it holds, or waits. Of a task at least, and 0 if it was not seen before
+	For     time.Duration // how long it holds, or waits. For a task it is at least so long, and 0 if it was not seen before
 }
 
 func stateOf(s protocol.State) State {

@@ -14,7 +14,7 @@ type Lock struct {
 	name    string
 	number  uint64
 	ready   chan struct{} // closed when it is granted, or never will be
-	failure error         // why not
+	failure error         // why it never will be
 	grant   protocol.Grant
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
@@ -134,8 +134,7 @@ func (l *Lock) Read(ctx context.Context) ([]byte, error) {
 	return a.Bytes, err
 }
 
-// Write replaces the bytes, when the lock is unlocked. Their number is a multiple of 8, and at
-// most 1 MiB.
+// Write replaces the bytes, when the lock is unlocked. They are at most 1 MiB.
 func (l *Lock) Write(ctx context.Context, b []byte) error {
 	if len(b) > protocol.MaxBytes {
 		return fmt.Errorf("write %q: %w: %d bytes, want at most %d", l.name, ErrRefused, len(b), protocol.MaxBytes)

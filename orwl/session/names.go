@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -22,7 +23,7 @@ type names struct {
 
 // kept is a resource in use. The fences that sessions see begin behind base.
 type kept struct {
-	r     *resource.Resource
+	r     *queue.Resource
 	ours  bool // made on demand
 	base  uint64
 	last  uint64 // the greatest fence so far
@@ -59,16 +60,16 @@ func (n *names) find(name string) (*kept, error) {
 	if len(n.all) >= mostNames {
 		return nil, fmt.Errorf("the server keeps %d names already: write no bytes to those that need none", mostNames)
 	}
-	r, err := resource.NewWith(name, 0, resource.Options{Undo: true})
+	r, err := queue.NewWith(name, 0, queue.Options{Undo: true})
 	return &kept{r: r, ours: true, base: n.floor}, err
 }
 
 // look finds a resource that is there. The error is one that the protocol has a code for.
-func (n *names) look(name string) (*resource.Resource, error) {
+func (n *names) look(name string) (*queue.Resource, error) {
 	r, err := n.lookup(name)
 	var elsewhere *protocol.ElsewhereError
 	if err == nil || errors.As(err, &elsewhere) || errors.Is(err, protocol.ErrBroken) {
-		return r, err
+		return (*queue.Resource)(r), err
 	}
 	return nil, fmt.Errorf("%w: %w", protocol.ErrUnknown, err)
 }

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // places are the requests of sessions in the queues of resources. It is the Queue of a home, and
@@ -27,12 +27,12 @@ type places struct {
 
 // place is one request. While it waits, a goroutine waits for it.
 type place struct {
-	resource.Place
+	queue.Place
 	id      uint64
 	kept    *kept
 	give    context.CancelFunc // ends the wait
 	waits   chan struct{}      // closed when the wait is over; nil if there was none
-	written []byte             // what Release commits
+	written []byte             // the bytes that Release commits
 	writes  bool
 }
 
@@ -48,9 +48,9 @@ func (ps *places) Request(id uint64, name string, read bool) (*protocol.Grant, e
 	if err != nil {
 		return nil, err
 	}
-	mode := resource.Write
+	mode := queue.Write
 	if read {
-		mode = resource.Read
+		mode = queue.Read
 	}
 	p := &place{id: id, kept: k}
 	if err := p.Place.Request(k.r, mode); err != nil {
@@ -166,7 +166,7 @@ func (ps *places) watch(p *place) {
 func (p *place) grant() protocol.Grant {
 	g := protocol.Grant{Fence: p.kept.fence(p.Fence()), Version: p.Version()}
 	switch err := p.Prior(); {
-	case errors.Is(err, resource.ErrPoisoned):
+	case errors.Is(err, queue.ErrPoisoned):
 		g.Prior = priorPoisoned
 	case err != nil:
 		g.Prior = priorLost
@@ -216,7 +216,7 @@ func (p *place) room() ([]byte, error) {
 // Abandon implements protocol.Queue.
 func (ps *places) Abandon(id uint64, why string) {
 	p := ps.all[id]
-	if p.kept.ours && p.Mode() == resource.Write {
+	if p.kept.ours && p.Mode() == queue.Write {
 		// The next holder is told of the loss only if the place may have written. The resource
 		// keeps a copy of its bytes, so none of them changes.
 		_, _ = p.Writable()
@@ -241,10 +241,7 @@ func (ps *places) Read(id uint64) ([]byte, error) {
 // Write implements protocol.Queue.
 func (ps *places) Write(id uint64, b []byte) error {
 	p := ps.all[id]
-	switch {
-	case len(b)%8 != 0:
-		return fmt.Errorf("%w, not %d", resource.ErrSize, len(b))
-	case !p.kept.ours && len(b) != p.Size():
+	if !p.kept.ours && len(b) != p.Size() {
 		return fmt.Errorf("the resource has %d bytes, and its size is the run's affair: write as many, not %d", p.Size(), len(b))
 	}
 	p.writes, p.written = true, b
@@ -266,7 +263,7 @@ func (ps *places) close() {
 
 // code gives an error of a resource the name that the protocol has for it.
 func code(err error) error {
-	if errors.Is(err, resource.ErrBroken) {
+	if errors.Is(err, queue.ErrBroken) {
 		return fmt.Errorf("%w: %w", protocol.ErrBroken, err)
 	}
 	return err

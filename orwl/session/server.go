@@ -21,8 +21,8 @@ type Server struct {
 	lease  protocol.Lease
 	born   time.Time
 	places *places
-	node   *p2p.Node // of its own, or nil
-	hide   func()    // ends that sessions find it
+	node   *p2p.Node // its own node, or nil
+	hide   func()    // ends its announcement, so that no more sessions find it
 	group  sync.WaitGroup
 	open   chan struct{} // closed when it takes sessions
 
@@ -99,7 +99,7 @@ func Serve(ctx context.Context, rt Runtime, o ServerOptions) (*Server, error) {
 	}
 	o.nodes = func() []string { return others(n) }
 	if o.Listen = listen; o.Listen == "" {
-		o.Listen = "127.0.0.1:0" // as package p2p has it
+		o.Listen = "127.0.0.1:0" // the default of package p2p
 	}
 	return on(n, o)
 }
@@ -242,7 +242,7 @@ func (s *Server) left(conn uint64) {
 func (s *Server) granted(p *place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.places.holds(p) { // else it was withdrawn meanwhile
+	if s.places.holds(p) { // otherwise it was withdrawn meanwhile
 		s.home.Granted(s.now(), p.id, p.grant())
 		s.send()
 	}

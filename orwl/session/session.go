@@ -14,13 +14,13 @@ import (
 // node outlives the others. The session is over when no visit is left.
 type Session struct {
 	o   Options
-	ctx context.Context // done when it is over, and why
+	ctx context.Context // done when the session is over; the cause is why
 	end context.CancelCauseFunc
 	// goes is held while a new server is dialled, so that each is visited once.
 	goes chan struct{}
 
 	mu     sync.Mutex
-	visits []*visit          // the first one is asked for what is not known
+	visits []*visit          // the first one answers what the session does not know
 	homes  map[string]string // by name: where its home is, if a server has said so
 	closed bool
 }

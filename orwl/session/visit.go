@@ -19,7 +19,7 @@ type visit struct {
 	key     []byte
 	address string // of the server
 	born    time.Time
-	ctx     context.Context // done when it is over, and why
+	ctx     context.Context // done when the visit is over; the cause is why
 	end     context.CancelCauseFunc
 	group   sync.WaitGroup
 	known   chan struct{} // closed when it is welcome for the first time

@@ -74,13 +74,13 @@ func BenchmarkJacobi3D(b *testing.B) {
 	}
 }
 
-// BenchmarkInPlace sweeps in place, with blocks of one stage and of several.
+// BenchmarkInPlace sweeps in place, with blocks of one piece and of several.
 func BenchmarkInPlace(b *testing.B) {
 	const n, sweeps = 2000, 40
 	for _, o := range []Options{{Blocks: Size{4, 4}}, {Blocks: Size{2, 1}}, {Blocks: Size{4, 1}}, {Blocks: Size{4, 4}, Sweeps: 4}, {Blocks: Size{64, 64}}} {
-		for _, stages := range []int{-1, 0} {
-			o.Size, o.Update, o.Stages = Size{n, n}, InPlace, stages
-			b.Run(fmt.Sprintf("blocks=%v/sweeps=%d/stages=%d", o.Blocks, o.Sweeps, stages), func(b *testing.B) {
+		for _, pieces := range []int{-1, 0} {
+			o.Size, o.Update, o.Pieces = Size{n, n}, InPlace, pieces
+			b.Run(fmt.Sprintf("blocks=%v/sweeps=%d/pieces=%d", o.Blocks, o.Sweeps, pieces), func(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()
 					rt, err := orwl.New(orwl.Options{})
@@ -103,6 +103,52 @@ func BenchmarkInPlace(b *testing.B) {
 	}
 }
 
+// BenchmarkSum sweeps a plate without a sum, and with one that may end the run, in turns: the ratio is of the shortest times.
+func BenchmarkSum(b *testing.B) {
+	for _, n := range []int{200, 2000} {
+		sweeps := 160_000_000 / (n * n) / 8 * 8
+		run := func(every, lag int) time.Duration {
+			rt, err := orwl.New(orwl.Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			g := New(rt, Options{Size: Size{n, n}, Blocks: Size{4, 1}})
+			u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0] - at[1]) }})
+			var sum *Reduction
+			if every > 0 {
+				sum = NewSum(g, "sum", ReductionOptions{Every: every, Lag: lag, Until: func(_ int, v float64) bool { return v != v }})
+			}
+			if err := g.Sweep(sweeps, func(block *Block) {
+				for r := range block.Rows() {
+					to := u.New(r)
+					average(to, u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1), u.Old(r), u.Old(r))
+					if sum != nil {
+						sum.Add(block, to...)
+					}
+				}
+			}); err != nil {
+				b.Fatal(err)
+			}
+			runtime.GC()
+			begin := time.Now()
+			if err := rt.Run(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+			return time.Since(begin)
+		}
+		for _, c := range [][2]int{{1, 0}, {1, 16}, {8, 0}, {8, 8}, {16, 16}} {
+			b.Run(fmt.Sprintf("side=%d/every=%d/lag=%d", n, c[0], c[1]), func(b *testing.B) {
+				least := [2]time.Duration{time.Hour, time.Hour}
+				for b.Loop() {
+					least[0], least[1] = min(least[0], run(0, 0)), min(least[1], run(c[0], c[1]))
+				}
+				b.ReportMetric(float64(least[0])/float64(n*n*sweeps), "ns/cell-without")
+				b.ReportMetric(float64(least[1])/float64(least[0]), "ratio")
+			})
+		}
+	}
+}
+
 func average(to, a, b, c, d, e, f []float64) {
 	a, b, c, d, e, f = a[:len(to)], b[:len(to)], c[:len(to)], d[:len(to)], e[:len(to)], f[:len(to)]
 	for i := range to {
@@ -110,19 +156,19 @@ func average(to, a, b, c, d, e, f []float64) {
 	}
 }
 
-// BenchmarkTwoNodes sweeps a cube on two nodes of this process, with one block each and with several, in stages and
+// BenchmarkTwoNodes sweeps a cube on two nodes of this process, with one block each and with several, in pieces and
 // without. It reports which share of the time a block waits for its neighbour and for a processor, and which it
 // copies faces.
 func BenchmarkTwoNodes(b *testing.B) {
 	const n, sweeps = 192, 20
 	for _, blocks := range []Size{{2, 1, 1}, {8, 1, 1}} {
-		for _, stages := range []int{-1, 0} {
-			b.Run(fmt.Sprintf("blocks=%v/stages=%d", blocks, stages), func(b *testing.B) {
+		for _, pieces := range []int{-1, 0} {
+			b.Run(fmt.Sprintf("blocks=%v/pieces=%d", blocks, pieces), func(b *testing.B) {
 				var took, waited, copied time.Duration
 				for b.Loop() {
 					err := together(2, func(ctx context.Context, rt *orwl.Runtime) error {
 						var begin time.Time
-						g := New(rt, Options{Size: Size{n, n, n}, Blocks: blocks, Stages: stages, Watch: Watch{Clock: func() time.Duration { return time.Since(begin) }, Live: true}})
+						g := New(rt, Options{Size: Size{n, n, n}, Blocks: blocks, Pieces: pieces, Watch: Watch{Clock: func() time.Duration { return time.Since(begin) }, Live: true}})
 						u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0]*at[1] - at[2]) }})
 						if err := g.Sweep(sweeps, func(block *Block) {
 							for r := range block.Rows() {

@@ -12,8 +12,8 @@ type Block struct {
 	number int
 	memory []storage // of each field
 	cells  box
+	stage  int
 	sweep  int
-	last   bool // before the next exchange
 }
 
 // Kernel computes new values for the cells of a block. It is called from several goroutines, for
@@ -130,8 +130,8 @@ func (f *Field[T]) Box(b *Block, away ...int) Box[T] {
 	return f.box(b, b.sweep&1, away)
 }
 
-// NewBox is for the whole block what [Field.New] is for a row.
-func (f *Field[T]) NewBox(b *Block) Box[T] { return f.box(b, ^b.sweep&1, nil) }
+// newBox is for the whole block what [Field.New] is for a row.
+func (f *Field[T]) newBox(b *Block) Box[T] { return f.box(b, ^b.sweep&1, nil) }
 
 func (f *Field[T]) box(b *Block, generation int, away []int) Box[T] {
 	m := b.memory[f.number].(*memory[T])

@@ -93,16 +93,16 @@ func (c Checkpoint) validate() error {
 type keeper struct {
 	grid   *Grid
 	writer int // its number among the nodes that have tiles
-	of     int // how many have
+	of     int // how many nodes have tiles
 	tiles  []*tile
 	disk   disk
 	log    *slog.Logger
 	full   chan *saving // all parts are written, or one has failed
 
 	mu      sync.Mutex
-	savings map[int]*saving // that some tile has not come to, by the number of sweeps
+	savings map[int]*saving // by the number of sweeps: the savings that some tile has not come to
 	stride  int             // it takes the checkpoints whose number is a multiple
-	backlog int             // begun and not completed
+	backlog int             // the checkpoints that are begun and not completed
 	ended   bool
 	counts  Checkpoints
 }
@@ -168,7 +168,7 @@ func (g *Grid) tileNodes() (nodes []int) {
 func (g *Grid) interval() int { return divideUp(g.o.Checkpoint.Every, g.tiling.sweeps) }
 
 // checkpoint saves the tile after pass n, if that is due.
-func (p *stage) checkpoint(n, swept int, last bool) {
+func (p *piece) checkpoint(n, swept int, last bool) {
 	g := p.grid
 	if g.keeper == nil {
 		return
@@ -250,7 +250,7 @@ func (k *keeper) run(ctx context.Context) {
 		case <-ctx.Done():
 		}
 		select {
-		case s := <-k.full: // what is written is worth keeping
+		case s := <-k.full: // all its parts are written
 			k.complete(s)
 		default:
 			return

@@ -110,8 +110,8 @@ func (f recordedFile) Sync() error {
 // left yields each directory that a machine may find after it failed at some moment of the
 // recorded operations, and the checkpoints that a user may rely on then, the newest last.
 //
-// What was not synced may be there or not. Any of the names that have changed since the last sync
-// of names may be the new ones. The bytes that were written to a file since its last sync are all
+// A change that was not synced may be there or not. Any of the names that have changed since the last
+// sync of names may be the new ones. The bytes that were written to a file since its last sync are all
 // there, or none of them, or the file is as long and has zeros.
 func left(done []operation) iter.Seq2[map[string][]byte, []int] {
 	type file struct{ synced, written []byte }

@@ -9,16 +9,15 @@ import (
 
 	"github.com/zeebo/xxh3"
 
-	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl"
 )
 
 // A file of a checkpoint is what one node has saved:
 //
 //	parts      the cells of a tile each: of each field that changes, its newest generation,
 //	           then the one before if the field has Previous
-//	contents   in msgpack: the grid, its fields, the box and checksum of each part, and what is on its way of
-//	           reductions
+//	contents   in msgpack: the grid, its fields, the box and checksum of each part, and values of reductions
 //	foot       the contents' checksum and length, and the magic number, 8 bytes each
 //
 // Parts lie without gaps, so that a checksum covers each byte. Numbers of the foot and the cells
@@ -61,7 +60,7 @@ type savedPart struct {
 	Low  vec    `msgpack:"low"`
 	High vec    `msgpack:"high"`
 	Sum  uint64 `msgpack:"sum"`
-	// Values are on their way, for each reduction.
+	// Values are what the tile added to each reduction.
 	Values [][]savedValue `msgpack:"values"`
 
 	at int64 // in the file
@@ -222,11 +221,8 @@ const chunkBytes = 128 << 10
 
 // save writes the tile's part after so many sweeps, and returns its checksum. The pass holds the
 // tile.
-func (p *stage) save(w io.WriterAt, part *savedPart, sweeps int) (sum uint64, err error) {
-	data, err := handle.Write[byte](p.data)
-	if err != nil {
-		return 0, err
-	}
+func (p *piece) save(w io.WriterAt, part *savedPart, sweeps int) (sum uint64, err error) {
+	data := orwl.Write[byte](p.data)
 	h := xxh3.New()
 	to := bufio.NewWriterSize(io.MultiWriter(io.NewOffsetWriter(w, part.at), h), chunkBytes)
 	p.eachSaved(part.box(), vec{}, sweeps, func(at int, _ int64, bytes int) {

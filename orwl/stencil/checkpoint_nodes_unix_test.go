@@ -20,7 +20,7 @@ type killer struct {
 	pids   map[int]int
 	start  map[int]int
 	saved  map[int]int
-	whole  int // what all have saved when one was killed
+	whole  int // the sweeps that all had saved when one was killed
 	said   strings.Builder
 }
 

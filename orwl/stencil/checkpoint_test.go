@@ -155,16 +155,13 @@ func endedRuns(t *testing.T, update Update, end, nodes int) (ended int, again Ch
 		err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
 			g := New(rt, o)
 			u := NewField(g, "u", FieldOptions[uint64]{Halo: Around(1), Initial: func(at []int) uint64 { return mixed(1, at...) }})
-			sum := NewReduction(g, "sum", ReductionOptions[uint64]{
-				Combine: func(a, b uint64) uint64 { return a + b },
-				Until:   func(sweep int, _ uint64) bool { return sweep >= end },
-			})
+			sum := NewSum(g, "sum", ReductionOptions{Every: o.Sweeps, Until: func(sweep int, _ float64) bool { return sweep >= end }})
 			err := g.Sweep(sweeps, func(b *Block) {
 				for r := range b.Rows() {
 					west, old, north, next := u.Old(r, 0, -1), u.Old(r), u.Old(r, -1, 0), u.New(r)
 					for i := range next {
 						next[i] = mixed(old[i], int(west[i]), int(north[i]))
-						sum.Put(b, next[i])
+						sum.Add(b, float64(next[i]))
 					}
 				}
 			})

@@ -1,6 +1,9 @@
 package stencil
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A grid that chooses its blocks wants several for each processor, so that a processor whose
 // block waits has another one. More of them cost more exchanges. In place, blocks compute in a
@@ -65,11 +68,11 @@ func (g *Grid) bytes() (sum int) {
 
 // divide cuts the grid into blocks, and chooses the sweeps of a pass if the options leave that to it.
 func (g *Grid) divide() error {
-	deep := g.o.Sweeps == 0 && g.update == InPlace && g.around == [dims]bool{} && len(g.reductions) == 0
+	deep := g.o.Sweeps == 0 && g.update == InPlace && g.around == [dims]bool{}
 	if deep && g.bytes() > gridCache*g.rt.Nodes() {
 		best, least := 1, math.Inf(1)
 		for g.tiling.sweeps = 1; g.tiling.sweeps <= Deepest; g.tiling.sweeps *= 2 {
-			if g.cutBlocks() == nil && g.checkpointsBetween() {
+			if g.cutBlocks() == nil && g.checkpointsBetween() && g.valuesBetween() {
 				if t := g.time(); t < least {
 					best, least = g.tiling.sweeps, t
 				}
@@ -103,4 +106,9 @@ func (g *Grid) time() float64 {
 // checkpointsBetween reports whether no checkpoint is due within a pass.
 func (g *Grid) checkpointsBetween() bool {
 	return g.o.Checkpoint.Dir == "" || g.o.Checkpoint.Every%g.tiling.sweeps == 0
+}
+
+// valuesBetween reports whether reductions have no value, and no end, within a pass.
+func (g *Grid) valuesBetween() bool {
+	return !slices.ContainsFunc(g.reductions, func(r *Reduction) bool { return !r.fits(g.tiling.sweeps) })
 }

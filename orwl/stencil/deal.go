@@ -1,9 +1,9 @@
 package stencil
 
-// dealBlocks says which node has which block. No node has more blocks than it must. Of the ways
-// to do that which are tried, it is the one with the fewest cells at edges between nodes: boxes
-// of blocks, cut in the slowest dimension if there is a choice, or where no boxes fit as many
-// blocks for each node in the order of the blocks, or with the dimensions in the other order.
+// dealBlocks says which node has which block. No node has more blocks than it must. It
+// tries boxes of blocks, as many blocks for each node in the order of the blocks, and the same with
+// the dimensions in the other order. It takes the deal with the fewest cells at edges between nodes,
+// and the first one of equals: boxes that are cut in the slowest dimension.
 //
 //	2 nodes   0 0 0 0     4 nodes   0 0 1 1     3 nodes   0 0 0 0
 //	          0 0 0 0               0 0 1 1               0 0 1 1

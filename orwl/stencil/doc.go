@@ -34,8 +34,13 @@
 //
 // A kernel gets rows as slices. It never sees where a block ends: it finds the neighbours' cells
 // around it. Around a periodic grid it finds the cells of the other side. Around any other grid,
-// cells have the values that Initial or Boundary gives them. Go makes no vector instructions of a
-// loop. Package [github.com/orwl/go-orwl/orwl/stencil/rows] has them for weighted sums of blocks and rows.
+// cells have the values that Initial or Boundary gives them, or mirror those inside. Go makes no vector instructions of a
+// loop: [Weights] have them.
+//
+// # Stages and reductions
+//
+// A sweep may be a list of stages instead of a kernel: see [Grid.Stage]. Kernels add to reductions, which later stages
+// read, and which end the run: see [Reduction].
 //
 // The result equals a sequential sweep's, bit for bit, however the grid is cut and on how many
 // nodes it is. [Grid.Verify] makes such a sweep and compares.
@@ -62,7 +67,7 @@
 // # How it works
 //
 // Each block has a resource with its cells, and one for the edge that each neighbour reads. A step
-// task per block, or one for each of its stages, takes them in each pass: see
+// task per block, or one for each of its pieces, takes them in each pass: see
 // [orwl.Task.Each]. tiling.go says which cells a pass computes, and from which neighbour each
 // other cell comes. All else follows from these two.
 package stencil

@@ -16,17 +16,18 @@ type border struct {
 
 // likeness is all that an exchange depends on. The importer is the tile itself, or the neighbour.
 type likeness struct {
+	stage    int // that writes
 	tile     kind
 	importer kind
 	corner   vec // of the importer's block
 	from     direction
 }
 
-// exchange is what the tile itself, or a neighbour, takes over from a direction. The importer's
+// exchange is what the tile itself, or a neighbour, takes over from a direction when a stage has ended. The importer's
 // block has its low corner there, which may be beyond a periodic edge. It is nil if that is nothing.
-func (t *tile) exchange(importer, corner vec, from direction) *exchange {
+func (t *tile) exchange(stage int, importer, corner vec, from direction) *exchange {
 	g := t.grid
-	l := likeness{g.kindOf(t.at), g.kindOf(importer), corner.minus(t.low), from}
+	l := likeness{stage, g.kindOf(t.at), g.kindOf(importer), corner.minus(t.low), from}
 	x, known := g.exchanges[l]
 	if !known {
 		x = t.newExchange(importer, l)
@@ -41,7 +42,7 @@ func (t *tile) newExchange(importer vec, l likeness) *exchange {
 	for i, f := range g.fields {
 		var boxes []box
 		cells := 0
-		if f.changes() {
+		if f.writtenIn(l.stage) {
 			room := g.stored(f, importer).moved(vec{}.minus(g.block(importer).low))
 			for _, b := range imports {
 				if b = b.common(room); !b.empty() {
@@ -62,13 +63,6 @@ func (t *tile) newExchange(importer vec, l likeness) *exchange {
 				begin += b.cells()
 			}
 		}
-	}
-	for _, r := range g.reductions {
-		messages := 0
-		if g.beside(importer, l.from) {
-			messages = 1
-		}
-		x.layout.add(messages, r.elementBytes())
 	}
 	x.layout.end(g)
 	if x.layout.bytes == 0 {

@@ -2,7 +2,7 @@ package stencil
 
 import "github.com/orwl/go-orwl/orwl"
 
-// exporter is a task that writes one face of a tile when all stages have ended: see
+// exporter is a task that writes one face of a tile when all pieces have ended: see
 // Options.Exporters. All exporters of a tile read it together.
 type exporter struct {
 	*tile
@@ -12,19 +12,23 @@ type exporter struct {
 	face     *face
 }
 
-func (g *Grid) declareExporter(t *tile, d direction, rounds, parity int) {
-	x := t.out[d]
-	e := &exporter{tile: t, exchange: x.exchange, face: &x.faces[parity]}
-	e.task = g.rt.Task(e.face.Name() + ", exporter").On(t.node)
+func (g *Grid) declareExporter(t *tile, d direction, stage, turn int) {
+	x := t.out[stage][d]
+	e := &exporter{tile: t, exchange: x.exchange, face: &x.faces[turn%g.faceSets()]}
+	e.task = g.rt.Task(t.name + " to " + g.stepName(d) + g.turnName(turn) + g.stageName(stage) + ", exporter").On(t.node)
 	e.data, e.to = e.task.Read(t.data), e.task.Write(e.face.Resource)
-	e.task.Each(rounds, func(round int) error { return e.run(g.parities()*round + parity) })
+	e.task.Each(g.rounds(turn), func(round int) error { return e.run(g.turns*round + turn) })
 }
 
 // run exports after pass n.
 func (e *exporter) run(n int) error {
 	g := e.grid
+	if e.over(g.bound(n)) {
+		e.task.Last()
+		return nil
+	}
 	e.tell(e.task, Exporting)
-	swept := min(g.start+(n+1)*g.tiling.sweeps, g.total)
+	swept := g.bound(n + 1)
 	data, err := e.data.Place().Bytes()
 	if err != nil {
 		return err
@@ -37,8 +41,8 @@ func (e *exporter) run(n int) error {
 		s := &e.exchange.strips[i]
 		e.block.memory[s.field].export(s, swept, data, face)
 	}
-	e.face.computed = e.watch.since // no stage runs while an exporter does
-	if n+1 == g.passes() {
+	e.face.computed = e.watch.since // no piece runs while an exporter does
+	if swept == g.total || e.over(swept) {
 		e.tell(e.task, Outside)
 	} else {
 		e.tell(e.task, Waiting)

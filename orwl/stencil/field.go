@@ -7,15 +7,17 @@ import (
 
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/hugepage"
+	"github.com/orwl/go-orwl/internal/typed"
 )
 
-// Field is a value of type T for each cell of a grid. See [handle.Check] for what T may be.
+// Field is a value of type T for each cell of a grid. See [handle.Read] for what T may be.
 type Field[T any] struct {
 	grid    *Grid
 	name    string
 	number  int // among the fields of the grid
 	options FieldOptions[T]
 	halo    widths
+	writers []int // the stages that change it; none: it is constant
 }
 
 // FieldOptions are the parameters of a field. The zero value is a field that is zero at first
@@ -23,6 +25,9 @@ type Field[T any] struct {
 type FieldOptions[T any] struct {
 	// Halo is how far the kernel reads on each side of a cell.
 	Halo Halo
+	// Weights are for a field of float64. They say how far the kernel reads, instead of Halo. If Sweep gets no kernel, and
+	// the grid has no stages, they are what a sweep does.
+	Weights Weights
 	// Initial is the value of a cell at first, also of the cells around the grid that Halo
 	// reaches: those keep it. It is called from several goroutines. It must not keep at.
 	Initial func(at []int) T
@@ -32,7 +37,7 @@ type FieldOptions[T any] struct {
 	// Boundary is the value that a sweep finds in a cell around the grid, instead of its
 	// initial one. Sweeps count from 0.
 	Boundary func(sweep int, at []int) T
-	// Constant says that no kernel changes the field.
+	// Constant says that no kernel changes the field, like one that no stage names.
 	Constant bool
 	// Previous says that the kernel reads New before it writes there: it finds the
 	// generation before Old there. Previous is its value before the first sweep. It is for
@@ -78,12 +83,20 @@ func (f *Field[T]) validate() (err error) {
 	if f.halo, err = o.Halo.widths(g.ranks); err != nil {
 		return f.wrong(err)
 	}
+	reach, _, err := o.Weights.reach(g.ranks)
+	if err != nil {
+		return f.wrong(err)
+	}
+	if _, ok := any(f).(*Field[float64]); !ok && len(o.Weights) > 0 {
+		return f.wrong(errors.New("it has Weights, and is not of float64"))
+	}
+	f.halo = f.halo.most(reach)
 	for _, other := range g.fields[:f.number] {
 		if other.title() == f.name {
 			return f.wrong(errors.New("the grid has another field of this name"))
 		}
 	}
-	switch err = handle.Check[T](); {
+	switch err = typed.Check[T](); {
 	case err != nil:
 		return f.wrong(err)
 	case g.declared:
@@ -107,6 +120,12 @@ type column interface {
 	generations() int // in memory
 	changes() bool
 	reach() widths
+	writtenIn(stage int) bool
+	wholly()
+	isConstant() bool
+	corners() bool
+	mirror(m storage, generation int, cells box)
+	settle() error
 	exchanged() int // generations that neighbours exchange
 	saved() int     // generations that a checkpoint has
 
@@ -129,11 +148,14 @@ func (f *Field[T]) Name() string { return f.name }
 
 func (f *Field[T]) title() string     { return f.name }
 func (f *Field[T]) elementBytes() int { return int(reflect.TypeFor[T]().Size()) }
-func (f *Field[T]) changes() bool     { return !f.options.Constant }
+func (f *Field[T]) changes() bool     { return len(f.writers) > 0 }
 func (f *Field[T]) reach() widths     { return f.halo }
 
 func (f *Field[T]) generations() int {
-	if f.options.Constant || f.grid.o.Update == InPlace {
+	switch g := f.grid; {
+	case !f.changes() || g.o.Update == InPlace || len(g.stages) > 1:
+		return 1
+	case !g.whole && f.halo == widths{} && f.options.Previous == nil: // the stage reads it at the cell itself only
 		return 1
 	}
 	return 2
@@ -141,7 +163,7 @@ func (f *Field[T]) generations() int {
 
 func (f *Field[T]) exchanged() int {
 	switch {
-	case f.options.Constant:
+	case !f.changes():
 		return 0
 	case f.options.Previous != nil && f.grid.sweeps > 1:
 		return 2
@@ -149,12 +171,20 @@ func (f *Field[T]) exchanged() int {
 	return 1
 }
 
+// corners says that the kernel reads cells that differ in several dimensions.
+func (f *Field[T]) corners() bool {
+	_, corners, _ := f.options.Weights.reach(f.grid.ranks) // validate has found errors
+	return corners
+}
+
+func (f *Field[T]) isConstant() bool { return f.options.Constant }
+
 func (f *Field[T]) bounded() bool { return f.options.Boundary != nil }
 
 // fill sets the initial values.
 func (f *Field[T]) fill(in storage) {
 	m := in.(*memory[T])
-	if f.options.Constant {
+	if !f.changes() {
 		m.cells[0] = make([]T, m.box.cells())
 		hugepage.Advise(m.cells[0])
 		m.cells[1] = m.cells[0]
@@ -171,7 +201,7 @@ func (f *Field[T]) fill(in storage) {
 
 // forget gives up the cells of a constant field, when no sweep follows.
 func (f *Field[T]) forget(in storage) {
-	if f.options.Constant {
+	if !f.changes() {
 		in.(*memory[T]).cells = [2][]T{}
 	}
 }
@@ -231,6 +261,42 @@ func (f *Field[T]) bound(in storage, generation, sweep int, b box) {
 	b = b.grown(f.halo).common(m.box)
 	for _, part := range outside(b, f.grid.inside()) {
 		f.set(m, m.cells[generation], part, value)
+	}
+}
+
+// mirror sets the cells beyond the mirrored edges, as far as a sweep over some cells reads them. In place, it may find that
+// the sweep has been at the cells before: what lies beyond them has been set then.
+//
+//	u[-2] = u[1]   u[-1] = u[0] │ u[0]  u[1]  ...  u[n-1] │ u[n] = u[n-1]   u[n+1] = u[n-2]
+func (f *Field[T]) mirror(in storage, generation int, b box) {
+	g, m := f.grid, in.(*memory[T])
+	around := b
+	if g.update == Jacobi {
+		around = b.grown(f.halo).common(m.box)
+	}
+	for dim := range dims {
+		n := g.size[dim]
+		reflect := func(to, from int) {
+			if !g.mirrored[dim] || to < m.box.low[dim] || to >= m.box.high[dim] || from < b.low[dim] {
+				return
+			}
+			if from >= b.high[dim] && (to < b.low[dim]-f.halo.low[dim] || to >= b.high[dim]+f.halo.high[dim]) {
+				return
+			}
+			part, apart := around, vec{}
+			part.low[dim], part.high[dim] = to, to+1
+			apart[dim] = from - to
+			by := m.index(m.box.low.plus(apart)) - m.index(m.box.low)
+			m.eachRow(part, func(at, cells int) {
+				copy(m.cells[generation][at:at+cells], m.cells[generation][at+by:at+by+cells])
+			})
+		}
+		for i := range f.halo.low[dim] {
+			reflect(-1-i, i)
+		}
+		for i := range f.halo.high[dim] {
+			reflect(n+i, n-1-i)
+		}
 	}
 }
 

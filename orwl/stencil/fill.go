@@ -3,10 +3,12 @@ package stencil
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -34,7 +36,17 @@ func (g *Grid) fill() error {
 		})
 	}
 	all.Wait()
-	return failed
+	if failed != nil {
+		return failed
+	}
+	for _, x := range slices.Concat(g.trees...) {
+		if x != nil && x.root == g.rt.Node() {
+			if err := x.fill(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // fill sets the initial values of a tile. The run has not begun, so nothing waits.
@@ -47,13 +59,14 @@ func (t *tile) fill() error {
 		if err := t.resume(data); err != nil {
 			return err
 		}
-		for d := range t.out {
-			face := t.initialFace(direction(d))
+		last := len(t.grid.stages) - 1 // the first pass imports what it would have written
+		for d := range t.out[last] {
+			face := t.initialFace(t.out[last][d], direction(d))
 			if face == nil {
 				continue
 			}
 			err := section(face, func(to []byte) error {
-				for _, s := range t.out[d].strips {
+				for _, s := range t.out[last][d].strips {
 					t.block.memory[s.field].store(&s, t.grid.start, to)
 				}
 				return nil
@@ -66,15 +79,24 @@ func (t *tile) fill() error {
 	})
 }
 
+// fill writes the record before the first sweep.
+func (x *tree) fill() error {
+	return section(x.record, func(to []byte) error {
+		for i, r := range x.reductions {
+			typed.Slice[outcome](to)[i].now = r.start()
+		}
+		return nil
+	})
+}
+
 // initialFace is the face that the neighbour in a direction imports first, before the tile has
 // written it; nil if it has written it by then.
-func (t *tile) initialFace(d direction) *resource.Resource {
-	x := t.out[d]
+func (t *tile) initialFace(x border, d direction) *resource.Resource {
 	if x.exchange == nil {
 		return nil
 	}
 	if t.grid.update == Jacobi {
-		return x.faces[1].Resource // even passes come first
+		return x.faces[t.grid.faceSets()-1].Resource // even passes come first
 	}
 	if n, _ := t.grid.neighbour(t.at, d); t.grid.number(n) < t.grid.number(t.at) {
 		return x.faces[0].Resource
@@ -84,12 +106,8 @@ func (t *tile) initialFace(d direction) *resource.Resource {
 
 // section runs body with the bytes of a resource, to write.
 func section(r *resource.Resource, body func([]byte) error) error {
-	var h handle.Handle
-	if err := h.Request(r, resource.Write); err != nil {
-		return err
-	}
-	return handle.Section(context.Background(), &h, func() error {
-		data, err := h.Place().Writable()
+	return queue.Section(context.Background(), (*queue.Resource)(r), queue.Write, func(p *queue.Place) error {
+		data, err := p.Writable()
 		if err != nil {
 			return err
 		}

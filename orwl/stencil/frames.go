@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/typed"
+	"github.com/orwl/go-orwl/orwl"
 )
 
 // Frame is a field after so many sweeps.
@@ -54,7 +56,7 @@ func (g *Grid) here() []bool {
 // framer is the frames of a field of any type.
 type framer interface {
 	// come takes the cells of a tile after pass n, if there is a frame. Pass -1 is before the run.
-	come(p *stage, n, swept int, last bool) error
+	come(p *piece, n, swept int, last bool) error
 }
 
 // frames are those that not all tiles have come to. The first tile that comes to a pass decides
@@ -76,16 +78,13 @@ type begun[T any] struct {
 	left  int // tiles
 }
 
-func (f *frames[T]) come(p *stage, n, swept int, last bool) error {
+func (f *frames[T]) come(p *piece, n, swept int, last bool) error {
 	one := f.at(n, last)
 	if one == nil {
 		return nil
 	}
-	data, err := handle.Write[byte](p.data)
-	if err != nil {
-		return err
-	}
-	f.field.copyOut(one.cells, p.tile, handle.ViewOf[T](data), swept)
+	data := orwl.Write[byte](p.data)
+	f.field.copyOut(one.cells, p.tile, handle.View[T](typed.ViewOf[T](data)), swept)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one.left--; one.left > 0 {
@@ -124,8 +123,8 @@ func (f *frames[T]) at(n int, last bool) *begun[T] {
 // Progress is how many sweeps of blocks this node has done, and how many there are at most.
 type Progress struct {
 	Done, Total int64
-	Blocks      int   // of this node
-	Sweeps      int64 // that all of them have done
+	Blocks      int   // the blocks of this node
+	Sweeps      int64 // the sweeps that all of them have done
 }
 
 // Progress is how far this node is, at any time.
@@ -145,13 +144,13 @@ func (g *Grid) Progress() (p Progress) {
 }
 
 // told counts a pass over the tile, and films it.
-func (p *stage) told(n, swept int, last bool) error {
+func (p *piece) told(n, swept int, last bool) error {
 	p.done.Store(int64(swept - p.grid.start))
 	return p.film(n, swept, last)
 }
 
 // film takes frames of the tile.
-func (p *stage) film(n, swept int, last bool) error {
+func (p *piece) film(n, swept int, last bool) error {
 	for _, f := range p.grid.framers {
 		if err := f.come(p, n, swept, last); err != nil {
 			return err

@@ -7,9 +7,9 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// Each cell counts the sweeps. The first frame is what the run begins with. All cells of a frame have the same count, frames come in order, and the
-// last one is of the last sweep. Half as many follow when body has asked for that, but for those
-// that some block had come to: it was 3 passes ahead at most.
+// Each cell counts the sweeps. The first frame has the cells before the run. All cells of a frame have the same count,
+// frames come in order, and the last one is of the last sweep. When the body has asked for half as many, half as many
+// follow, and the frames that some block had come to before: it was 3 passes ahead at most.
 func TestFrames(t *testing.T) {
 	for _, c := range []struct {
 		o     Options
@@ -18,7 +18,7 @@ func TestFrames(t *testing.T) {
 	}{
 		{Options{}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
 		{Options{Sweeps: 2}, 0, []int{0, 2, 4, 6, 8, 12, 15}},
-		{Options{Update: InPlace, Stages: 2}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
+		{Options{Update: InPlace, Pieces: 2}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
 		{Options{Update: InPlace}, 8, []int{0, 1, 2, 3, 4, 6, 8, 10, 11}},
 	} {
 		rt, err := orwl.New(orwl.Options{})
@@ -29,10 +29,7 @@ func TestFrames(t *testing.T) {
 		g := New(rt, c.o)
 		u := NewField(g, "u", FieldOptions[int32]{Halo: Around(1)})
 		if c.until > 0 {
-			NewReduction(g, "end", ReductionOptions[int32]{
-				Combine: func(a, b int32) int32 { return a },
-				Until:   func(sweep int, _ int32) bool { return sweep+1 >= c.until },
-			})
+			NewMax(g, "end", ReductionOptions{Lag: 3, Until: func(sweep int, _ float64) bool { return sweep+1 >= c.until }})
 		}
 		if err := g.Sweep(15, func(b *Block) {
 			for r := range b.Rows() {

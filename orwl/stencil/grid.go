@@ -17,9 +17,12 @@ type Grid struct {
 	o          Options
 	ranks      int // the user's dimensions
 	fields     []column
-	reductions []reducer
+	reductions []*Reduction
+	stages     []*Stage
+	whole      bool // its stage is a kernel that writes all fields
 	framers    []framer
 	errs       []error
+	mirrored   [dims]bool
 
 	// After Sweep.
 	declared bool
@@ -28,14 +31,16 @@ type Grid struct {
 	exchanges map[likeness]*exchange
 	// changing are the fields that change, bounded those with a Boundary.
 	changing, bounded []int
-	kernel            Kernel
 	start             int          // sweeps that a checkpoint has been through
 	total             int          // sweeps, with those, unless a reduction ends the run
-	stop              atomic.Int64 // passes, if a reduction has ended the run
+	stop              atomic.Int64 // sweeps, if a reduction ends the run before all are done
+	turns             int          // passes in a round of the plan, see tree.go
+	trees             [][]*tree    // of each stage and turn; nil: nothing is reduced there
 	tiles             []*tile
+	snapshots         bool         // fields are copied while the run goes on
 	saves             []*savedFile // of the checkpoint
 	disk              disk         // for checkpoints
-	keeper            *keeper      // of them, or nil
+	keeper            *keeper      // it writes the checkpoints; nil if there are none
 }
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
@@ -55,6 +60,9 @@ func New(rt *orwl.Runtime, o Options) *Grid {
 		}
 		for i, around := range o.Periodic {
 			g.around[dims-g.ranks+i] = around
+		}
+		for i, mirrored := range o.Mirrored {
+			g.mirrored[dims-g.ranks+i] = mirrored
 		}
 	}
 	return g
@@ -100,11 +108,11 @@ func (g *Grid) wrapped(c vec) vec {
 	return c
 }
 
-// Sweep declares so many sweeps of a kernel over the grid, as tasks of the runtime. Those of a
-// checkpoint that the grid continues are among them. It reports
+// Sweep declares so many sweeps over the grid, as tasks of the runtime: of the stages, or of one kernel that writes all
+// fields and adds to all reductions. Sweeps of a checkpoint that the grid continues are among them. It reports
 // what is wrong with the grid and its fields. Every node of a run calls it with the same
 // arguments.
-func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
+func (g *Grid) Sweep(sweeps int, kernel ...Kernel) error {
 	if g.declared {
 		return ErrSwept
 	}
@@ -115,13 +123,12 @@ func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
 	if len(g.fields) == 0 {
 		g.check(errors.New("it has no field"))
 	}
-	if g.o.Exporters && len(g.reductions) > 0 {
-		g.check(wrong("Exporters", true, "want false with a reduction, whose values the tasks of blocks write"))
-	}
+	g.settleStages(kernel)
 	if err := errors.Join(g.errs...); err != nil {
 		return err
 	}
 	for i, f := range g.fields {
+		g.box, g.corner = g.box || f.corners(), g.corner || f.corners()
 		if f.changes() {
 			g.halo = g.halo.most(f.reach())
 			g.changing = append(g.changing, i)
@@ -130,7 +137,7 @@ func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
 			g.bounded = append(g.bounded, i)
 		}
 	}
-	g.kernel, g.total = kernel, sweeps
+	g.total = sweeps
 	if err := g.divide(); err != nil {
 		g.check(err)
 		return errors.Join(g.errs...)
@@ -153,9 +160,14 @@ func (g *Grid) cutBlocks() error {
 		g.chooseBlocks()
 	}
 	first := dims - g.ranks
+	if g.update == InPlace && g.box && g.mirrored != [dims]bool{} {
+		return wrong("Mirrored", g.o.Mirrored, "want none with InPlace and Corners")
+	}
 	blocks := Size(g.blocks[first:])
 	for i := first; i < dims; i++ {
 		switch least, n := g.least(i), g.size[i]/g.blocks[i]; {
+		case g.mirrored[i] && g.size[i] < g.shift(i):
+			return wrong("Mirrored", g.o.Mirrored, "and the Halo in dimension %d is %d: want at least so many cells", i-first, g.shift(i))
 		case g.update == InPlace && g.around[i] && g.blocks[i] < 2:
 			return wrong("Blocks", blocks, "want 2 or more in dimension %d, which is periodic, with InPlace", i-first)
 		case g.update == InPlace && g.box && i > first && g.blocks[i] > 1:
@@ -165,6 +177,11 @@ func (g *Grid) cutBlocks() error {
 		}
 	}
 	return nil
+}
+
+// ends says that a reduction may end the run.
+func (g *Grid) ends() bool {
+	return slices.ContainsFunc(g.reductions, func(r *Reduction) bool { return r.o.Until != nil })
 }
 
 // InPass is how many sweeps go over a block between two exchanges with its neighbours. It is

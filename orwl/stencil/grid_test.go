@@ -34,7 +34,7 @@ func draw(t *rapid.T) (x trial) {
 	x.o.Update = rapid.SampledFrom([]Update{Jacobi, InPlace}).Draw(t, "update")
 	x.o.Corners = rapid.Bool().Draw(t, "corners")
 	x.o.Sweeps = rapid.IntRange(1, 3).Draw(t, "between exchanges")
-	x.o.Stages = rapid.IntRange(-1, 4).Draw(t, "rows of a stage")
+	x.o.Pieces = rapid.IntRange(-1, 4).Draw(t, "rows of a piece")
 	x.o.Exporters = rapid.Bool().Draw(t, "exporters")
 	halo := func(name string) (h Halo) {
 		for range ranks {
@@ -106,7 +106,7 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 	previous := x.a.Previous != nil
 	err := g.Sweep(x.sweeps, func(block *Block) {
 		for r := range block.Rows() {
-			newA, newB := boxed(a.NewBox(block), r), b.New(r)
+			newA, newB := boxed(a.newBox(block), r), b.New(r)
 			constants := boxed(c.Box(block), r)
 			for i := range r.Len() {
 				sum := uint64(block.Sweep())

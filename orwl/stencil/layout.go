@@ -25,9 +25,6 @@ func (l *layout) end(g *Grid) {
 	for _, f := range g.fields {
 		unit = unit / gcd(unit, f.elementBytes()) * f.elementBytes()
 	}
-	for _, r := range g.reductions {
-		unit = unit / gcd(unit, r.elementBytes()) * r.elementBytes()
-	}
 	l.bytes = divideUp(l.bytes, unit) * unit
 }
 

@@ -1,6 +1,9 @@
 package stencil
 
-import "github.com/orwl/go-orwl/handle"
+import (
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/typed"
+)
 
 // memory is the part of a field that a tile works on. It lies in the resource of the tile if the
 // field changes. Nobody else needs the cells of a constant one: they have memory of their own.
@@ -65,7 +68,7 @@ func (m *memory[T]) eachRow(b box, yield func(at, length int)) {
 }
 
 func (m *memory[T]) bind(tile []byte) {
-	all := handle.SliceOf[T](tile)[m.at:]
+	all := typed.Slice[T](tile)[m.at:]
 	n := m.box.cells()
 	m.cells[0] = all[:n:n]
 	m.cells[1] = all[m.next : m.next+n : m.next+n]
@@ -85,7 +88,7 @@ type strip struct {
 }
 
 func (m *memory[T]) load(s *strip, sweeps int, face []byte) {
-	from, to := handle.ViewOf[T](face), m.cells[generation(sweeps, s.back)]
+	from, to := handle.View[T](typed.ViewOf[T](face)), m.cells[generation(sweeps, s.back)]
 	at, n := s.at, s.length
 	for z := range s.planes {
 		cell := s.first + z*m.plane
@@ -105,7 +108,7 @@ func (m *memory[T]) load(s *strip, sweeps int, face []byte) {
 }
 
 func (m *memory[T]) store(s *strip, sweeps int, face []byte) {
-	from, to := m.cells[generation(sweeps, s.back)], handle.SliceOf[T](face)
+	from, to := m.cells[generation(sweeps, s.back)], typed.Slice[T](face)
 	at, n := s.at, s.length
 	for z := range s.planes {
 		cell := s.first + z*m.plane
@@ -126,7 +129,7 @@ func (m *memory[T]) store(s *strip, sweeps int, face []byte) {
 }
 
 func (m *memory[T]) export(s *strip, sweeps int, tile, face []byte) {
-	from, to := handle.ViewOf[T](tile), handle.SliceOf[T](face)
+	from, to := handle.View[T](typed.ViewOf[T](tile)), typed.Slice[T](face)
 	at, n := s.at, s.length
 	for z := range s.planes {
 		cell := m.at + generation(sweeps, s.back)*m.next + s.first + z*m.plane

@@ -14,13 +14,12 @@ var mutantTrial = mutants.Flags("stencil")
 // telling are the mutants that every test run tries.
 var telling = []string{
 	"memory.go memory[T].load: n == 1: always",
-	"stage.go stage.settle: p.beside(p.reads[i].direction).in = &p.reads[i]: dropped",
 	"watch.go Grid.Spent: going = going || !over: dropped",
 	"watch.go Account.count: there <= asked: off by one",
 }
 
 // TestMutants makes one small mistake at a time in what a pass does, and expects the tests to
-// notice: go test ./orwl/stencil -run TestMutants -stencil.mutants 2 -timeout 1h. docs/decisions/stencil-mutants.md explains those that they do not notice.
+// notice: go test ./orwl/stencil -run TestMutants -stencil.mutants 2 -timeout 1h. testdata/survivors.md explains those that they do not notice.
 // Without the flag it builds all mutants, and tries a few.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
@@ -28,21 +27,21 @@ func TestMutants(t *testing.T) {
 		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
 	}
 	(&mutants.Plan{
-		Files: []mutants.File{{Name: "memory.go"}, {Name: "stage.go"}, {Name: "watch.go"}},
+		Files: []mutants.File{{Name: "memory.go"}, {Name: "piece.go"}, {Name: "tree.go"}, {Name: "watch.go"}},
 		Rules: mutants.Rules{
 			Spares:   func(string, string) bool { return false },
-			Computes: func(file string) bool { return file != "stage.go" }, // where names are sums, too
+			Computes: func(file string) bool { return file != "piece.go" && file != "tree.go" }, // where names are sums, too
 			Fields:   []string{"port", "strip", "memory", "Change"},
 			Returns:  true,
 		},
 		Stages: []mutants.Stage{
-			{Name: "short", Tests: "^(TestEarlyAndHidden|TestChanges|TestAccounts.*|TestNoAccounts|TestSpent.*|TestTaskNames|TestFirstEnd)$", Limit: 10 * time.Second},
+			{Name: "short", Tests: "^(TestEarlyAndHidden|TestChanges|TestAccounts.*|TestNoAccounts|TestSpent.*|TestTaskNames|TestFirstEnd|TestReduction|TestStages)$", Limit: 10 * time.Second},
 			{
 				Name: "suite", Tests: ".", Limit: 20 * time.Second,
 				Flags: []string{"-test.short", "-test.skip", "^(TestMutants|TestKill|TestFullDisk|TestLateCheckpoints|TestDamage)$", "-rapid.nofailfile", "-rapid.seed=1"},
 			},
 		},
 		Telling: telling,
-		Page:    "../../docs/decisions/stencil-mutants.md",
+		Page:    "testdata/survivors.md",
 	}).Run(t, *mutantTrial)
 }

@@ -34,29 +34,28 @@ type Options struct {
 	// Periodic says in which dimensions the last cell is followed by the first one. In
 	// place, such a dimension has at least two blocks.
 	Periodic []bool
+	// Mirrored says in which dimensions the cells beyond the edges of fields that change are mirror images, u[-1-i] = u[i],
+	// of the values before the sweep. Initial then does not matter there.
+	Mirrored []bool
 	// Blocks is the number of blocks in each dimension. The grid chooses it by default.
 	Blocks Size
 	// Sweeps is how many sweeps go over a block between two exchanges with its neighbours. With
 	// more, a block stays in the cache for as many sweeps. No block may be shorter than so many
 	// halos. By default the grid chooses: 1 with Jacobi, which computes the cells between blocks
-	// again in each sweep of a pass, and with a reduction. In place it chooses up to [Deepest] for a
-	// grid that does not fit into the caches.
+	// again in each sweep of a pass. In place it chooses up to [Deepest] for a
+	// grid that does not fit into the caches, if that divides Every and Lag of reductions.
 	Sweeps int
-	// Stages is how many rows, or planes in three dimensions, are a task of their own at each end
+	// Pieces is how many rows, or planes in three dimensions, are a task of their own at each end
 	// of a block. The block then begins and ends there without one of its neighbours, and they
 	// without the whole block. 0: the grid chooses, or lets a small block be one task. -1: each
-	// block is one task, as it is with a reduction.
-	Stages int
+	// block is one task, as it is with several stages.
+	Pieces int
 	// Exporters gives each face of a block, those at corners included, a task of its own, which
 	// copies it when the block is done: nine tasks for a block in two dimensions. The tasks of
-	// blocks copy faces themselves by default, which costs less. A grid with a reduction has none.
+	// blocks copy faces themselves by default, which costs less.
 	Exporters bool
 	// Watch measures what blocks do: how long they compute and wait.
 	Watch Watch
-	// Snapshots lets every node take snapshots of the whole grid while it runs: see
-	// [orwl.Runtime.Relaxed] for what that costs. Otherwise each node sees its own blocks, and only
-	// before and after the run.
-	Snapshots bool
 	// Checkpoint saves the grid while it runs. See [Checkpoint].
 	Checkpoint Checkpoint
 	// Resume is a directory with checkpoints of a grid of this name, often the one that Checkpoint names. The
@@ -65,7 +64,7 @@ type Options struct {
 	// for bit. The kernel, Size and the fields must be the same. Each node reads all files, so
 	// all need the same directory. Damaged files are logged by name. If no checkpoint is
 	// whole, Grid.Sweep returns [ErrNoCheckpoint] with the names of what is damaged or missing.
-	// With the same Blocks and Sweeps, a run that Until ends has as many sweeps as one without a break.
+	// A run that Until ends has as many sweeps as one without a break.
 	Resume string
 }
 
@@ -96,12 +95,14 @@ func (o Options) validate() error {
 		return wrong("Update", o.Update, "want Jacobi or InPlace")
 	case len(o.Periodic) > ranks:
 		return wrong("Periodic", o.Periodic, "want at most the %d dimensions of Size", ranks)
+	case len(o.Mirrored) > ranks:
+		return wrong("Mirrored", o.Mirrored, "want at most the %d dimensions of Size", ranks)
 	case len(o.Blocks) != 0 && len(o.Blocks) != ranks:
 		return wrong("Blocks", o.Blocks, "want the %d dimensions of Size", ranks)
 	case o.Sweeps < 0:
 		return wrong("Sweeps", o.Sweeps, "want 1 or more, or 0")
-	case o.Stages < -1:
-		return wrong("Stages", o.Stages, "want 1 or more rows, 0 or -1")
+	case o.Pieces < -1:
+		return wrong("Pieces", o.Pieces, "want 1 or more rows, 0 or -1")
 	case (o.Watch.Observe != nil || o.Watch.Live) && o.Watch.Clock == nil:
 		return wrong("Watch.Clock", "nil", "want a clock with Watch.Observe or Watch.Live")
 	}
@@ -114,6 +115,11 @@ func (o Options) validate() error {
 		}
 		if len(o.Blocks) > 0 && (o.Blocks[i] < 1 || o.Blocks[i] > n) {
 			return wrong("Blocks", o.Blocks, "want 1 to %d in dimension %d, which has so many cells", n, i)
+		}
+	}
+	for i, mirrored := range o.Mirrored {
+		if mirrored && i < len(o.Periodic) && o.Periodic[i] {
+			return wrong("Mirrored", o.Mirrored, "and dimension %d is periodic: want one of both", i)
 		}
 	}
 	if o.Update == InPlace && o.Sweeps > 1 {

@@ -3,265 +3,210 @@ package stencil
 import (
 	"errors"
 	"fmt"
-	"reflect"
+	"math"
 	"slices"
 
-	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/orwl/exact"
 )
 
-// Reduction combines values of all blocks into one, without a barrier: for example how much
-// a sweep has changed at most. The kernel calls Put. The values ride on the edges that blocks
-// exchange anyway. So the result of a sweep is known some sweeps later: see Delay.
-type Reduction[T any] struct {
-	grid    *Grid
-	name    string
-	number  int
-	options ReductionOptions[T]
+// Reduction is a number that comes of all cells in a sweep. The kernels of all blocks add to it. It has the same bits
+// on any blocks and nodes, and for any number of sweeps between exchanges.
+type Reduction struct {
+	grid   *Grid
+	name   string
+	number int
+	most   bool // the greatest value, instead of the sum
+	o      ReductionOptions
+	adders []int // the stages that add to it, from first to last
 
-	pending []savedValue // results that an earlier run has left, see checkpoint_reduction.go
-	ended   bool         // one of them ends this run
+	carried []savedValue // of a checkpoint, see checkpoint_reduction.go
 }
 
-// ReductionOptions are the parameters of a reduction.
-type ReductionOptions[T any] struct {
-	// Combine is the combination of two values. The order of combination depends on how the
-	// grid is cut. If it matters, as for a sum of floating-point numbers, so does the result.
-	Combine func(a, b T) T
-	// Result gets the result of each exchange's last sweep, in order: on one node, from a
-	// task that goes on when it returns. May be nil.
-	Result func(sweep int, value T)
-	// Until ends the run if it returns true: all blocks end after the same sweep, which is
-	// Delay sweeps after the one with this result. It is called on one node, and not again
-	// after it has returned true. A run that continues from a checkpoint first calls it on every node, for
-	// results that were on their way: all must get the same answer. Nil: the run ends after as many sweeps as Sweep says.
-	Until func(sweep int, value T) bool
+// ReductionOptions are the parameters of a reduction. The zero value is a reduction of each sweep, which ends no run.
+type ReductionOptions struct {
+	// Until ends the run if it returns true for the value of a sweep. It must be pure: a run that continues from a
+	// checkpoint may call it again, on any node. The first reduction that ends the run counts.
+	Until func(sweep int, value float64) bool
+	// Every is after how many sweeps the reduction has a value, and Until is asked: 1 by default. What kernels add
+	// in other sweeps is dropped. Sweeps between exchanges divide it.
+	Every int
+	// Lag is how many more sweeps there are after the one for which Until holds. All blocks then end. They wait for
+	// the value only when so many sweeps have passed. Sweeps between exchanges divide it.
+	Lag int
+	// Start is what a kernel reads by Before in the first sweep.
+	Start float64
+	// Result gets each value, in the order of the sweeps: on one node, from a task that goes on when it returns.
+	Result func(sweep int, value float64)
 }
 
-// NewReduction declares a reduction of a grid. [Grid.Sweep] reports what is wrong with it.
-func NewReduction[T any](g *Grid, name string, o ReductionOptions[T]) *Reduction[T] {
-	r := &Reduction[T]{grid: g, name: name, number: len(g.reductions), options: o}
+// NewSum declares the sum of all values that are added in a sweep. It is exact, and rounded once: see [exact.Sum].
+func NewSum(g *Grid, name string, o ReductionOptions) *Reduction { return g.reduction(name, false, o) }
+
+// NewMax declares the greatest of all values that are added in a sweep.
+func NewMax(g *Grid, name string, o ReductionOptions) *Reduction { return g.reduction(name, true, o) }
+
+func (g *Grid) reduction(name string, most bool, o ReductionOptions) *Reduction {
+	r := &Reduction{grid: g, name: name, number: len(g.reductions), most: most, o: o}
+	r.o.Every = max(1, o.Every)
 	g.reductions = append(g.reductions, r)
-	if err := r.validate(); err != nil {
-		g.check(fmt.Errorf("reduction %q: %w", name, err))
+	switch {
+	case g.declared:
+		r.check(ErrSwept)
+	case o.Every < 0:
+		r.check(wrong("Every", o.Every, "want 1 or more, or 0 for 1"))
+	case o.Lag < 0:
+		r.check(wrong("Lag", o.Lag, "want 0 or more"))
+	}
+	for _, other := range g.reductions[:r.number] {
+		if other.name == name {
+			r.check(errors.New("the grid has another reduction of this name"))
+		}
 	}
 	return r
 }
 
-func (r *Reduction[T]) validate() error {
-	switch {
-	case r.grid.declared:
-		return ErrSwept
-	case r.options.Combine == nil:
-		return errors.New("it has no Combine")
+func (r *Reduction) check(err error) { r.grid.check(r.wrong(err)) }
+
+func (r *Reduction) wrong(err error) error {
+	if err == nil {
+		return nil
 	}
-	return handle.Check[message[T]]()
+	return fmt.Errorf("reduction %q: %w", r.name, err)
 }
 
-// Put adds a value of the block. Values of the last sweep before an exchange count. All
-// others are dropped.
-func (r *Reduction[T]) Put(b *Block, value T) {
-	if b.tile.flows == nil || !b.last {
+func (r *Reduction) ofEachSweep() error {
+	if r.o.Every == 1 {
+		return nil
+	}
+	return r.wrong(wrong("Every", r.o.Every, "want 1: kernels read it"))
+}
+
+func (r *Reduction) writtenBy(s *Stage) error {
+	if r.grid != s.grid {
+		return r.wrong(errors.New("it is of another grid"))
+	}
+	r.adders = append(r.adders, s.number)
+	return nil
+}
+
+// stage is the last one that adds to the reduction; -1: none.
+func (r *Reduction) stage() int {
+	if len(r.adders) == 0 {
+		return -1
+	}
+	return r.adders[len(r.adders)-1]
+}
+
+// settle checks the reduction when all stages are declared.
+func (r *Reduction) settle() error {
+	switch k := max(1, r.grid.o.Sweeps); {
+	case len(r.adders) == 0:
+		return errors.New("no stage adds to it: name it with the fields that the stage writes")
+	case !r.fits(k):
+		return wrong("Every", r.o.Every, "and Lag %d: want multiples of the %d sweeps between exchanges", r.o.Lag, k)
+	}
+	return nil
+}
+
+// fits reports whether a pass of so many sweeps ends with each value of the reduction, and with its end.
+func (r *Reduction) fits(sweeps int) bool { return r.o.Every%sweeps == 0 && r.o.Lag%sweeps == 0 }
+
+// Add adds values of cells of the block: each once.
+//
+//	sum.Add(b, row...)
+//	greatest.Add(b, change)
+func (r *Reduction) Add(b *Block, values ...float64) {
+	if t := r.tally(b); t != nil {
+		t.add(r, values)
+	}
+}
+
+// Dot adds x[i]*y[i], rounded, for all i, to a sum.
+func (r *Reduction) Dot(b *Block, x, y []float64) {
+	if r.most {
+		panic(fmt.Sprintf("stencil: Dot adds to reduction %q, which is no sum", r.name))
+	}
+	if t := r.tally(b); t != nil {
+		t.sum.Dot(x, y)
+	}
+}
+
+// tally is where the block adds to the reduction in this sweep; nil if the sweep's value is not wanted.
+func (r *Reduction) tally(b *Block) *tally {
+	if !r.due(b.sweep + 1) {
+		return nil
+	}
+	if !slices.Contains(r.adders, b.stage) {
+		panic(fmt.Sprintf("stencil: stage %d adds to reduction %q, and does not name it among what it writes", b.stage, r.name))
+	}
+	return &b.tile.tallies[r.number]
+}
+
+// due says that the reduction has a value after so many sweeps.
+func (r *Reduction) due(sweeps int) bool { return sweeps%r.o.Every == 0 }
+
+// Now is this sweep's value, in a stage that says so by [Stage.Now].
+func (r *Reduction) Now(b *Block) float64 {
+	if !slices.Contains(b.tile.grid.stages[b.stage].now, r) {
+		panic(fmt.Sprintf("stencil: stage %d reads reduction %q by Now: declare that by Stage.Now", b.stage, r.name))
+	}
+	return b.tile.tallies[r.number].now
+}
+
+// Before is the value of the sweep before, in a stage that says so by [Stage.Before].
+func (r *Reduction) Before(b *Block) float64 {
+	if !slices.Contains(b.tile.grid.stages[b.stage].before, r) {
+		panic(fmt.Sprintf("stencil: stage %d reads reduction %q by Before: declare that by Stage.Before", b.stage, r.name))
+	}
+	return b.tile.tallies[r.number].before
+}
+
+// partial is what has been added to a reduction: by a tile in a sweep, or by several.
+type partial struct {
+	sum    exact.Sum
+	most   float64
+	sweeps int64 // after so many; 0: the reduction has no value then
+	ended  int64 // 1: the tasks that wrote it run no more
+}
+
+// empty is a partial without values.
+func empty() partial { return partial{most: math.Inf(-1)} }
+
+func (p *partial) add(r *Reduction, values []float64) {
+	if !r.most {
+		p.sum.AddAll(values)
 		return
 	}
-	f := b.tile.flows[r.number].(*flow[T])
-	f.own.add(value, r.options.Combine)
-}
-
-// Delay is after how many sweeps more all blocks know a result, at most. It is known after
-// Grid.Sweep.
-func (r *Reduction[T]) Delay() int { return r.grid.delay() * r.grid.tiling.sweeps }
-
-// A result goes this way. In each dimension, from the fastest to the slowest, values go from the
-// low to the high end of a line of blocks and are combined on the way. The block at the high
-// end then goes on in the next dimension. The last block of the grid has the result. From there
-// it goes back to the low end of each dimension, in the other order:
-//
-//	▶ ─ ▶ ─ ▶ ┐      ◀ ─ ◀ ─ ◀ ┐
-//	          ▼                ▲
-//	▶ ─ ▶ ─ ▶ ┐      ◀ ─ ◀ ─ ◀ ┐
-//	          ▼                ▲
-//	▶ ─ ▶ ─ ▶ R      ◀ ─ ◀ ─ ◀ R
-//
-// Jacobi brings it one block further in each pass. In place, a pass brings it to the high end at
-// once.
-
-// hops is how many blocks there are from the first to the last one.
-func (g *Grid) hops() (n int) {
-	for _, blocks := range g.blocks {
-		n += blocks - 1
-	}
-	return n
-}
-
-// delay is in passes. A tile has one task for even and one for odd passes in Jacobi, and each
-// must know before its last pass that it is the last.
-func (g *Grid) delay() int {
-	if g.update == Jacobi {
-		return 2*g.hops() + 1
-	}
-	return g.hops()
-}
-
-// after is how many sweeps there were after a pass, from 1.
-func (g *Grid) after(pass int64) int { return min(g.start+int(pass)*g.tiling.sweeps, g.total) }
-
-// message is what goes from a block to the next one. Zeroed memory is no message.
-type message[T any] struct {
-	Pass  int64 // 1 for the first one
-	Count int64 // values that are combined in Value
-	Stop  int64 // how many passes there are, if that is known; on the way back
-	Value T
-}
-
-func (m *message[T]) add(value T, combine func(a, b T) T) {
-	if m.Count++; m.Count == 1 {
-		m.Value = value
-	} else {
-		m.Value = combine(m.Value, value)
+	for _, v := range values {
+		p.most = greater(p.most, v)
 	}
 }
 
-// join combines the values of blocks before with m.
-func (m *message[T]) join(before message[T], combine func(a, b T) T) {
-	switch {
-	case before.Count == 0:
-	case m.Count == 0:
-		m.Value = before.Value
-	default:
-		m.Value = combine(before.Value, m.Value)
-	}
-	m.Count += before.Count
+// merge adds what another one has. It does not depend on the order.
+func (p *partial) merge(from *partial) {
+	p.sum.Merge(&from.sum)
+	p.most = greater(p.most, from.most)
+	p.sweeps, p.ended = from.sweeps, from.ended
 }
 
-// flow is a reduction in one tile.
-type flow[T any] struct {
-	reduction *Reduction[T]
-	own       message[T]   // of this pass, while the kernel runs
-	recent    []message[T] // of the last passes, for checkpoints
-	// waiting are messages of earlier passes, in the order of the passes, for each dimension.
-	// They wait for messages of the blocks before.
-	waiting [dims][]message[T]
-	stop    int64 // how many passes there are, once Until has said so; in the last block
+func (p *partial) value(r *Reduction) float64 {
+	if r.most {
+		return p.most
+	}
+	return p.sum.Value()
 }
 
-// reducer is a reduction of any type, as the grid uses it.
-type reducer interface {
-	elementBytes() int
-	newFlow() any
-	// advance takes the messages that neighbours have sent, sends others, and returns how many
-	// passes there are; 0 if that is not known.
-	advance(flow any, p *stage, n int) (stop int, err error)
-
-	// For checkpoints.
-	saved() savedReduction
-	recent(flow any) []savedValue
-	resume(s savedReduction, number int, parts []*savedPart) (end int)
+// greater is the greater one of two numbers, and always the same NaN.
+func greater(x, y float64) float64 {
+	if x = max(x, y); x != x {
+		return math.NaN()
+	}
+	return x
 }
 
-func (r *Reduction[T]) elementBytes() int { return int(reflect.TypeFor[message[T]]().Size()) }
-
-func (r *Reduction[T]) newFlow() any { return &flow[T]{reduction: r} }
-
-func (r *Reduction[T]) advance(in any, p *stage, n int) (stop int, err error) {
-	f := in.(*flow[T])
-	m := f.own
-	m.Pass = int64(n + 1)
-	f.own = message[T]{}
-	f.keep(m)
-	ended := true // the message has passed all dimensions
-	for dim := dims - 1; dim >= 0 && ended; dim-- {
-		if m, err = f.gather(p, dim, m); err != nil {
-			return 0, err
-		}
-		if ended = p.at[dim] == r.grid.blocks[dim]-1; !ended {
-			err = r.send(p.high[dim].out, m)
-		}
-	}
-	switch {
-	case err != nil:
-		return 0, err
-	case ended && m.Pass != 0:
-		f.conclude(&m)
-	case !ended:
-		if m, err = r.hear(p); err != nil {
-			return 0, err
-		}
-	}
-	for dim := dims - 1; dim >= 0; dim-- {
-		if p.at[dim] > 0 {
-			if err := r.send(p.low[dim].out, m); err != nil {
-				return 0, err
-			}
-		}
-		if p.at[dim] < r.grid.blocks[dim]-1 {
-			break
-		}
-	}
-	return int(m.Stop), nil
-}
-
-// gather combines m, or an earlier message like it, with the message of the blocks before it
-// in a dimension.
-func (f *flow[T]) gather(p *stage, dim int, m message[T]) (message[T], error) {
-	if p.at[dim] == 0 {
-		return m, nil
-	}
-	waiting := &f.waiting[dim]
-	if m.Pass != 0 {
-		*waiting = append(*waiting, m)
-	}
-	before, err := f.reduction.receive(p.low[dim].in)
-	if err != nil || before.Pass == 0 {
-		return message[T]{}, err
-	}
-	m = (*waiting)[0]
-	if m.Pass != before.Pass {
-		panic(fmt.Sprintf("stencil: the values of pass %d meet those of pass %d", before.Pass, m.Pass))
-	}
-	*waiting = slices.Delete(*waiting, 0, 1)
-	m.join(before, f.reduction.options.Combine)
-	return m, nil
-}
-
-// conclude tells the result, and asks if it is the end.
-func (f *flow[T]) conclude(m *message[T]) {
-	g, o := f.reduction.grid, f.reduction.options
-	sweep := g.after(m.Pass) - 1
-	if o.Result != nil {
-		o.Result(sweep, m.Value)
-	}
-	if o.Until != nil && f.stop == 0 && !f.reduction.ended && o.Until(sweep, m.Value) {
-		f.stop = m.Pass + int64(g.delay())
-	}
-	m.Stop = f.stop
-}
-
-// hear is what comes back from the block in the fastest dimension that has one.
-func (r *Reduction[T]) hear(p *stage) (message[T], error) {
-	for dim := dims - 1; ; dim-- {
-		if p.at[dim] < r.grid.blocks[dim]-1 {
-			return r.receive(p.high[dim].in)
-		}
-	}
-}
-
-func (r *Reduction[T]) receive(from *port) (message[T], error) {
-	v, err := handle.Read[message[T]](from.access)
-	if err != nil {
-		return message[T]{}, err
-	}
-	return v.At(r.slot(from.exchange)), nil
-}
-
-func (r *Reduction[T]) send(to *port, m message[T]) error {
-	all, err := handle.Write[message[T]](to.access)
-	if err == nil {
-		all[r.slot(to.exchange)] = m
-	}
-	return err
-}
-
-// slot is where the message is in a face.
-func (r *Reduction[T]) slot(x *exchange) int {
-	return x.layout.at[len(r.grid.fields)+r.number] / r.elementBytes()
+// tally is a reduction in one tile.
+type tally struct {
+	partial
+	now, before float64      // for the kernel
+	recent      []savedValue // for checkpoints
 }

@@ -1,7 +1,9 @@
 package stencil
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -9,119 +11,160 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// A sum over all cells equals the sequential sweep's, for each sweep before an exchange. It ends
+// reduced is what a run told of its reductions.
+type reduced struct {
+	sweeps []int
+	values []float64
+	swept  int
+}
+
+// reduce runs a trial with a sum, which ends it by the first sweep from end on, and a greatest value.
+func (x trial) reduce(ctx context.Context, rt *orwl.Runtime, r ReductionOptions, end int) (sum, most reduced, err error) {
+	g := New(rt, x.o)
+	a := NewField(g, "a", x.a)
+	result := func(to *reduced) func(int, float64) {
+		return func(sweep int, value float64) {
+			to.sweeps, to.values = append(to.sweeps, sweep), append(to.values, value)
+		}
+	}
+	r.Until = func(sweep int, _ float64) bool { return sweep >= end }
+	r.Result = result(&sum)
+	total := NewSum(g, "sum", r)
+	greatest := NewMax(g, "most", ReductionOptions{Every: x.o.Sweeps, Result: result(&most)})
+	offsets := x.offsets(x.a.Halo)
+	if err := g.Sweep(x.sweeps, func(b *Block) {
+		row := make([]float64, b.Len(g.ranks-1))
+		for r := range b.Rows() {
+			to := a.New(r)
+			for i := range to {
+				sum := uint64(b.Sweep())
+				for _, d := range offsets {
+					sum = mixed(sum, int(a.Old(r, d...)[i]))
+				}
+				to[i] = sum
+				row[i] = float64(sum) // the sum of these is not exact in floating-point numbers
+			}
+			total.Dot(b, row, row)
+			greatest.Add(b, row...)
+		}
+	}); err != nil {
+		return sum, most, err
+	}
+	if err := rt.Run(ctx); err != nil {
+		return sum, most, err
+	}
+	if err := g.Verify(ctx); err != nil {
+		return sum, most, err
+	}
+	_, err = a.Values(ctx)
+	sum.swept = g.swept()
+	return sum, most, err
+}
+
+// A reduction has the same bits on any blocks, pieces and sweeps between exchanges, with and without exporters. It ends
 // all blocks after the same sweep.
-func TestReductionEqualsSequential(t *testing.T) {
+func TestReduction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := draw(t)
-		x.o.Exporters = false
-		x.sweeps = rapid.IntRange(1, 40).Draw(t, "most sweeps")
+		x.a.Previous = nil
+		x.sweeps = rapid.IntRange(1, 90).Draw(t, "most sweeps")
 		end := rapid.IntRange(0, 40).Draw(t, "end")
-		run := func(x trial) (sums map[int]uint64, swept int, delay int) {
-			sums = make(map[int]uint64)
-			rt, err := orwl.New(orwl.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			g := New(rt, x.o)
-			a := NewField(g, "a", x.a)
-			before, ended := -1, false
-			sum := NewReduction(g, "sum", ReductionOptions[uint64]{
-				Combine: func(a, b uint64) uint64 { return a + b },
-				Result: func(sweep int, value uint64) {
-					if sweep <= before {
-						t.Errorf("sweep %d after sweep %d", sweep, before)
-					}
-					before = sweep
-					sums[sweep] = value
-				},
-				Until: func(sweep int, _ uint64) bool {
-					if ended {
-						t.Errorf("Until is asked again, after sweep %d", sweep)
-					}
-					ended = sweep >= end
-					return ended
-				},
-			})
-			offsets := x.offsets(x.a.Halo)
-			err = g.Sweep(x.sweeps, func(b *Block) {
-				for r := range b.Rows() {
-					to, total := a.New(r), uint64(0)
-					for i := range to {
-						sum := uint64(b.Sweep())
-						for _, d := range offsets {
-							sum = mixed(sum, int(a.Old(r, d...)[i]))
-						}
-						to[i] = sum
-						total += sum
-					}
-					sum.Put(b, total)
-				}
-			})
-			if err != nil {
-				t.Fatalf("%v: %v", x, err)
-			}
-			if err := rt.Run(t.Context()); err != nil {
-				t.Fatalf("%v: %v", x, err)
-			}
-			if err := g.Verify(t.Context()); err != nil {
-				t.Fatalf("%v: %v", x, err)
-			}
-			return sums, g.swept(), sum.Delay()
-		}
-		sums, swept, delay := run(x)
 		k := x.o.Sweeps
-		if want := min((end/k+1)*k+delay, x.sweeps); swept != want {
-			t.Errorf("%v: %d sweeps, want %d: the end is asked for by sweep %d, and the delay is %d", x, swept, want, end, delay)
+		r := ReductionOptions{Every: k * rapid.IntRange(1, 40).Draw(t, "every"), Lag: k * rapid.IntRange(0, 12).Draw(t, "lag")}
+		reduce := func(x trial) (sum, most reduced) {
+			rt, err := orwl.New(orwl.Options{})
+			if err == nil {
+				sum, most, err = x.reduce(t.Context(), rt, r, end)
+			}
+			if err != nil {
+				t.Fatalf("%v: %v", x, err)
+			}
+			return sum, most
 		}
-		for s := min(k, x.sweeps) - 1; s+delay < swept; s += k {
-			if _, ok := sums[s]; !ok {
-				t.Errorf("%v: no result of sweep %d in %v", x, s, sums)
+		sum, most := reduce(x)
+		first := (end + r.Every) / r.Every * r.Every // the sweeps when Until holds
+		if want := min(first+r.Lag, x.sweeps); sum.swept != want {
+			t.Errorf("%v: %d sweeps, want %d: %+v, end %d", x, sum.swept, want, r, end)
+		}
+		for name, got := range map[string]reduced{"sum": sum, "most": most} {
+			every := map[string]int{"sum": r.Every, "most": k}[name]
+			var want []int
+			for s := every; s <= sum.swept; s += every {
+				want = append(want, s-1)
+			}
+			if !slices.Equal(got.sweeps, want) {
+				t.Errorf("%v: %s of sweeps %v, want %v", x, name, got.sweeps, want)
 			}
 		}
 		one := x
 		one.o.Blocks = nil
 		for i := range x.o.Size {
-			one.o.Blocks = append(one.o.Blocks, 1)
+			n := 1
 			if x.o.Update == InPlace && x.o.Periodic[i] {
-				return // needs two blocks
+				n = 2
 			}
+			one.o.Blocks = append(one.o.Blocks, n)
 		}
-		end = x.sweeps
-		want, _, _ := run(one)
-		for s := range sums {
-			if sums[s] != want[s] {
-				t.Errorf("%v: sum of sweep %d is %x, want %x", x, s, sums[s], want[s])
-			}
+		one.o.Sweeps, one.o.Exporters = 1, false
+		if sum1, _ := reduce(one); !slices.Equal(sum1.values, sum.values) || sum1.swept != sum.swept {
+			t.Errorf("%v: sums %x, want %x", x, sum.values, sum1.values)
 		}
 	})
 }
 
-// TestFirstEnd has several reductions, each of which wants an end after another sweep, or never. The first one that is
+// TestReductionOnNodes reduces on several nodes, the last of which may have no block.
+func TestReductionOnNodes(t *testing.T) {
+	for seed := range nodeTrials.All() {
+		x := rapid.Custom(draw).Example(int(seed))
+		x.a.Previous, x.sweeps = nil, 30
+		k := x.o.Sweeps
+		r := ReductionOptions{Every: k * (1 + int(seed)%3), Lag: k * (int(seed) % 5)}
+		var want reduced
+		for _, nodes := range []int{1, 2 + int(seed)%4} {
+			err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
+				sum, _, err := x.reduce(ctx, rt, r, 7)
+				switch {
+				case err != nil:
+				case nodes == 1:
+					want = sum
+				case sum.swept != want.swept:
+					err = fmt.Errorf("node %d: %d sweeps, want %d", rt.Node(), sum.swept, want.swept)
+				case len(sum.values) > 0 && !slices.Equal(sum.values, want.values):
+					err = fmt.Errorf("node %d: %x, want %x", rt.Node(), sum.values, want.values)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatalf("trial %d, %v, %+v, %d nodes: %v", seed, x, r, nodes, err)
+			}
+		}
+	}
+}
+
+// TestFirstEnd has several reductions. Each wants an end after another sweep, or never. The first one that is
 // reached ends the run, whatever their order.
 func TestFirstEnd(t *testing.T) {
 	for _, update := range []Update{Jacobi, InPlace} {
-		for _, ends := range [][]int{{4}, {4, 100}, {100, 4}, {4, 6}, {6, 4}, {100, 6, 4, 5}} {
-			rt, err := orwl.New(orwl.Options{Log: silent})
-			if err != nil {
-				t.Fatal(err)
-			}
-			g := New(rt, Options{Size: Size{6, 6}, Blocks: Size{2, 3}, Update: update})
-			NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
-			for _, end := range ends {
-				NewReduction(g, fmt.Sprint(len(g.reductions)), ReductionOptions[int64]{
-					Combine: func(a, _ int64) int64 { return a },
-					Until:   func(sweep int, _ int64) bool { return sweep >= end },
-				})
-			}
-			if err := g.Sweep(50, func(*Block) {}); err != nil {
-				t.Fatal(err)
-			}
-			if err := rt.Run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if want := 4 + 1 + g.delay(); g.swept() != want {
-				t.Errorf("update %d, ends %v: %d sweeps, want %d", update, ends, g.swept(), want)
+		for _, lag := range []int{0, 1, 7, 20} {
+			for _, ends := range [][]int{{4}, {4, 100}, {100, 4}, {4, 6}, {6, 4}, {100, 6, 4, 5}} {
+				rt, err := orwl.New(orwl.Options{Log: silent})
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := New(rt, Options{Size: Size{10, 12}, Blocks: Size{5, 4}, Update: update}) // so many blocks need joints
+				NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+				for i, end := range ends {
+					NewSum(g, fmt.Sprint(i), ReductionOptions{Lag: lag, Until: func(sweep int, _ float64) bool { return sweep >= end }})
+				}
+				if err := g.Sweep(1<<30, func(*Block) {}); err != nil { // no task goes on alone
+					t.Fatal(err)
+				}
+				if err := rt.Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if want := 4 + 1 + lag; g.swept() != want {
+					t.Errorf("update %d, ends %v, lag %d: %d sweeps, want %d", update, ends, lag, g.swept(), want)
+				}
 			}
 		}
 	}

@@ -18,7 +18,7 @@ func (t *tiling) kindOf(at vec) kind {
 // corner of the block.
 type shape struct {
 	imports *imports
-	regions []box  // what each sweep of a pass computes
+	regions []box  // by sweep of a pass: the cells that it computes
 	layout  layout // of the fields that change, in the tile's resource
 	bytes   int    // of all fields
 }

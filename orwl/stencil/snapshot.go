@@ -4,43 +4,58 @@ import (
 	"context"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 )
 
 // Snapshot is a field at one time of a run. Blocks near each other are of nearly the same sweep.
-// A block is as it was between two exchanges with its neighbours, unless it has several stages:
+// A block is as it was between two exchanges with its neighbours, unless it has several pieces:
 // then its first rows may be ahead of its last ones by as many sweeps as there are between
-// exchanges. See Options.Stages.
+// exchanges. See Options.Pieces.
 type Snapshot[T any] struct {
 	// Cells are in the order of the grid. Those of other nodes are zero, unless
-	// Options.Snapshots says that each node sees all.
+	// Grid.Snapshots says that each node sees all.
 	Cells []T
 	// First and Last are the sweeps that the blocks have been through: the least and the
 	// most.
 	First, Last int
 }
 
-// Snapshot copies the field, block by block. With Options.Snapshots it does so while the run goes
-// on: a block waits for as long as its copy takes, and the others go on. It is a relaxed access: no
-// task of the run may call it that holds an access, so no kernel. On several nodes it fails with
-// [orwl.ErrEarly] until the run has begun.
+// Snapshots lets [Field.Snapshot] copy whole fields on each node while the run goes on. All nodes call it after
+// [Grid.Sweep], before the run. See [orwl.Runtime.Snapshots] for what it costs.
+func (g *Grid) Snapshots() {
+	g.snapshots = true
+	for _, t := range g.tiles {
+		g.rt.Snapshots(t.data)
+	}
+}
+
+// Snapshot copies the field, block by block. After [Grid.Snapshots] it does so while the run goes
+// on: a block waits for as long as its copy takes, and the others go on. No kernel may call it. On several nodes it
+// fails with [orwl.ErrEarly] until the run has begun.
 func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
 	g := f.grid
 	s = Snapshot[T]{Cells: make([]T, g.size.product()), First: -1}
-	if f.options.Constant {
+	if !f.changes() {
 		f.constants(s.Cells)
 	}
 	var bytes []byte
 	for _, t := range g.tiles {
-		if t.node != g.rt.Node() && !g.o.Snapshots {
+		if t.node != g.rt.Node() && !g.snapshots {
 			continue
 		}
 		var version uint64
-		if bytes, version, err = t.data.Snapshot(ctx, bytes[:0]); err != nil {
+		if g.snapshots {
+			bytes, version, err = g.rt.Snapshot(ctx, t.data, bytes[:0])
+		} else {
+			bytes, version, err = (*queue.Resource)(t.data).Copy(ctx, bytes[:0])
+		}
+		if err != nil {
 			return s, err
 		}
 		swept := g.sweptBy(t, version)
-		if !f.options.Constant {
-			f.copyOut(s.Cells, t, handle.ViewOf[T](bytes), swept)
+		if f.changes() {
+			f.copyOut(s.Cells, t, handle.View[T](typed.ViewOf[T](bytes)), swept)
 		}
 		if s.Last = max(s.Last, swept); s.First < 0 || swept < s.First {
 			s.First = swept
@@ -51,23 +66,29 @@ func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
 }
 
 // sweptBy is how many sweeps a tile has been through whose memory has been written so often:
-// once with the initial values, and then in each stage.
+// once with the initial values, and then in each piece.
 func (g *Grid) sweptBy(t *tile, version uint64) int {
-	return min(g.start+max(0, int(version)-1)/t.stages*g.tiling.sweeps, g.total)
+	return min(g.bound(max(0, int(version)-1)/t.pieces), g.swept())
 }
 
 // Values returns the cells of the field as they are after the run, in the order of the grid.
 // Any node may ask for them until the nodes leave.
 func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
 	values := make([]T, f.grid.size.product())
-	if f.options.Constant {
+	if !f.changes() {
 		f.constants(values)
 		return values, nil
 	}
+	if err := f.grid.learnEnd(ctx); err != nil {
+		return nil, err
+	}
 	for _, t := range f.grid.tiles {
-		err := handle.ReadOnce(ctx, t.data, func(v handle.View[T]) error {
-			f.copyOut(values, t, v, f.grid.swept())
-			return nil
+		err := queue.Look(ctx, (*queue.Resource)(t.data), func(p *queue.Place) error {
+			b, err := p.Bytes()
+			if err == nil {
+				f.copyOut(values, t, handle.View[T](typed.ViewOf[T](b)), f.grid.swept())
+			}
+			return err
 		})
 		if err != nil {
 			return nil, err

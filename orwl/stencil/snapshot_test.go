@@ -16,7 +16,7 @@ func TestSnapshot(t *testing.T) {
 		for nodes := 1; nodes <= 2; nodes++ {
 			t.Run(fmt.Sprintf("update %d, %d nodes", update, nodes), func(t *testing.T) {
 				err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
-					return countSweeps(ctx, rt, Options{Size: Size{12, 10}, Blocks: Size{3, 2}, Update: update, Sweeps: 2, Snapshots: true})
+					return countSweeps(ctx, rt, Options{Size: Size{12, 10}, Blocks: Size{3, 2}, Update: update, Sweeps: 2})
 				})
 				if err != nil {
 					t.Error(err)
@@ -41,6 +41,7 @@ func countSweeps(ctx context.Context, rt *orwl.Runtime, o Options) error {
 	if err != nil {
 		return err
 	}
+	g.Snapshots()
 	ended := make(chan error, 1)
 	go func() { ended <- rt.Run(ctx) }()
 	for {

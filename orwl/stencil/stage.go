@@ -1,334 +1,150 @@
 package stencil
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"time"
-
-	"github.com/orwl/go-orwl/orwl"
 )
 
-// stage is a step task that does a part of each pass over a tile. It begins when all that it
-// imports is there, and exports when it ends. A tile has up to three stages, which take turns by
-// the tile's data. They cut it in its slowest dimension:
+// A sweep is a list of stages. Each computes some fields of all cells. When a stage of a block begins, its neighbours
+// have ended the stage before, and the block has the edges that they wrote there:
 //
-//	first rows    import all but what is behind the last rows    export to the low side
-//	middle
-//	last rows     import from the high side                      export all else
+//	sweep n     stage 0: q from p, p around it      adds to p·q
+//	            stage 1: x and r from p and q       reads p·q        adds to r·r
+//	            stage 2: p from r                   reads r·r
+//	sweep n+1   stage 0: ...
 //
-// So the neighbour on the low side waits for the first rows only, and the one on the high side
-// delays the last rows only. Tiles that lie in a line compute at the same time, and edges travel
-// during the middle.
-//
-// All tasks of a tile are neighbours in the order of tasks. So each import is of the same pass as
-// it would be with one stage.
-type stage struct {
-	*tile
-	task     *orwl.Task
-	data     *orwl.Access
-	reads    []port
-	writes   []port
-	from, to int // progress, see [tile.span]
-	// first and last are of the tile's stages.
-	first, last bool
-	// announced is when the accesses of this round were, by [Watch].
-	announced time.Duration
-	// low and high are the next blocks in each dimension, for the messages of reductions.
-	low, high [dims]ports
+// With several stages, each field has one generation: a stage changes it in place. So it must not read around a cell
+// what it writes there in the same stage. The only stage of a grid may do so: there, such a field has two generations.
+
+// Stage is a part of each sweep.
+type Stage struct {
+	grid   *Grid
+	number int
+	kernel Kernel
+	// now and before are the reductions that its kernel reads.
+	now, before []*Reduction
 }
 
-// A stage costs a few microseconds. A grid that chooses gives each at least stageCells, and a
-// stagesEach-th of the block.
-const (
-	stagesEach = 4
-	stageCells = 2048
-)
+// written is what a stage writes: a field, or a reduction that it adds to.
+type written interface{ writtenBy(s *Stage) error }
 
-// span is the progress of a pass: from where to where it goes. At progress p, sweep s has done
-// the rows below p-s·lag, see sweep.go. Rows count from the block's first.
-func (t *tile) span() (begin, end int) {
-	dim := t.grid.slowest()
-	begin = t.regions[0].low[dim]
-	for s := range t.grid.tiling.sweeps {
-		end = max(end, t.regions[s].high[dim]+s*t.grid.shift(dim))
+// Stage adds a stage to each sweep: a kernel, and all that it writes: fields, and reductions. It may read all fields, as
+// far as their Halo reaches. With several stages it reads the fields that it writes at the cell itself only, or in cells that
+// it does not write. A field that no stage writes is constant.
+func (g *Grid) Stage(kernel Kernel, writes ...written) *Stage {
+	s := &Stage{grid: g, number: len(g.stages), kernel: kernel}
+	g.stages = append(g.stages, s)
+	if g.declared {
+		g.check(ErrSwept)
 	}
-	return begin, end
+	for _, w := range writes {
+		s.check(w.writtenBy(s))
+	}
+	return s
 }
 
-// slowest is the first of the user's dimensions.
-func (g *Grid) slowest() int { return dims - g.ranks }
-
-// needed is the progress from which on a pass needs what it imports, or the end.
-func (t *tile) needed(x *exchange) int {
-	dim := t.grid.slowest()
-	_, progress := t.span()
-	for s := range t.grid.tiling.sweeps {
-		r := t.regions[s]
-		reach := r.grown(t.grid.halo)
-		for i := range x.strips {
-			if b := x.strips[i].box.common(reach); !b.empty() {
-				progress = min(progress, max(r.low[dim], b.low[dim]-t.grid.halo.high[dim])+s*t.grid.shift(dim))
-			}
-		}
-	}
-	return progress
-}
-
-// complete is the progress at which a pass has computed all that it exports.
-func (t *tile) complete(x *exchange) int {
-	dim := t.grid.slowest()
-	progress, _ := t.span()
-	for s := range t.grid.tiling.sweeps {
-		r := t.regions[s]
-		for i := range x.strips {
-			if b := x.strips[i].box.common(r); !b.empty() {
-				progress = max(progress, b.high[dim]+s*t.grid.shift(dim))
-			}
-		}
-	}
-	return progress
-}
-
-// cuts are the progress at which each stage begins, and the end. A cut at an end is none.
-func (t *tile) cuts() []int {
-	begin, end := t.span()
-	rows := t.grid.stageRows(t.at)
-	cuts := []int{begin, end}
-	if rows == 0 {
-		return cuts
-	}
-	early, late, latest := begin, end, end
-	for d := range direction(directions) {
-		switch step := d.step()[t.grid.slowest()]; {
-		case step < 0 && t.out[d].exchange != nil && !t.grid.o.Exporters:
-			early = max(early, begin+rows, t.complete(t.out[d].exchange))
-		case step > 0 && t.in[d].exchange != nil:
-			latest = min(latest, t.needed(t.in[d].exchange))
-			late = min(latest, end-rows)
-		}
-	}
-	if late-early < rows { // not worth a stage
-		late = min(early, latest)
-	}
-	cuts = append(cuts, min(early, end), min(late, end))
-	slices.Sort(cuts)
-	return slices.Compact(cuts)
-}
-
-// stageRows is how many rows, or planes, are a stage at each end of a block; 0: the block has one
-// stage.
-func (g *Grid) stageRows(at vec) int {
-	if len(g.reductions) > 0 { // their messages need all faces at once
-		return 0
-	}
-	if g.o.Stages != 0 {
-		return max(0, g.o.Stages)
-	}
-	b := g.block(at)
-	n := b.size()[g.slowest()]
-	rows := max(divideUp(n, stagesEach), divideUp(stageCells*n, b.cells()))
-	if rows > n/2 {
-		return 0
-	}
-	return rows
-}
-
-// declareStages declares the tasks of a tile. First they take the tile.
-func (g *Grid) declareStages(t *tile, parity int) {
-	cuts := t.cuts()
-	t.stages = len(cuts) - 1
-	rounds := g.passes()
-	if n := g.parities(); n > 1 {
-		rounds = (rounds - parity + 1) / n
-	}
-	if rounds == 0 {
-		return
-	}
-	suffix := ""
-	if g.parities() > 1 {
-		suffix = [2]string{", even", ", odd"}[parity]
-	}
-	stages := make([]*stage, t.stages)
-	for i := range stages {
-		name := t.name + suffix
-		if len(stages) > 1 {
-			name = fmt.Sprintf("%s, stage %d of %d", name, i+1, len(stages))
-		}
-		s := &stage{tile: t, task: g.rt.Task(name).On(t.node), from: cuts[i], to: cuts[i+1], first: i == 0, last: i == len(stages)-1}
-		s.data = s.task.Write(t.data)
-		s.task.Each(rounds, func(round int) error { return s.run(g.parities()*round + parity) })
-		stages[i] = s
-	}
-	for d := range t.in {
-		x := t.in[d]
-		if x.exchange == nil {
-			continue
-		}
-		needed := t.needed(x.exchange)
-		i := 0
-		for i < len(stages)-1 && needed >= stages[i].to {
-			i++
-		}
-		stages[i].read(direction(d), &x.faces[(parity+1)%g.parities()])
-	}
-	for d := range t.eachOut() {
-		x := t.out[d]
-		if g.o.Exporters {
-			g.declareExporter(t, d, rounds, parity)
-			continue
-		}
-		i := 0
-		for complete := t.complete(x.exchange); complete > stages[i].to; { // the last stage is at the end
-			i++
-		}
-		stages[i].write(d, &x.faces[parity])
-	}
-	for _, s := range stages {
-		s.settle()
-	}
-}
-
-// eachOut yields the directions to which a tile exports. A worker runs next the step that it has
-// made ready first. In place, the next block in a row is the likeliest to have all else.
-func (t *tile) eachOut() func(yield func(direction) bool) {
-	return func(yield func(direction) bool) {
-		for i := range direction(directions) {
-			if d := (here + 1 + i) % directions; t.out[d].exchange != nil && !yield(d) {
-				return
-			}
-		}
-	}
-}
-
-func (p *stage) read(d direction, f *face) {
-	access := p.task.Read(f.Resource)
-	p.reads = append(p.reads, port{direction: d, access: access, face: f, exchange: p.in[d].exchange, far: p.follow(d, access)})
-}
-
-func (p *stage) write(d direction, f *face) {
-	p.writes = append(p.writes, port{direction: d, access: p.task.Write(f.Resource), face: f, exchange: p.out[d].exchange})
-}
-
-// settle finds the ports of the next blocks, when all are declared.
-func (p *stage) settle() {
-	for i := range p.reads {
-		p.beside(p.reads[i].direction).in = &p.reads[i]
-	}
-	for i := range p.writes {
-		p.beside(p.writes[i].direction).out = &p.writes[i]
-	}
-}
-
-// beside are the ports of a neighbour, if messages of reductions go there.
-func (p *stage) beside(d direction) *ports {
-	if p.grid.beside(p.at, d) {
-		for i, step := range d.step() {
-			switch step {
-			case -1:
-				return &p.low[i]
-			case 1:
-				return &p.high[i]
-			}
-		}
-	}
-	return new(ports)
-}
-
-// run is the stage's part of pass n.
-func (p *stage) run(n int) error {
-	g := p.grid
-	done := g.start + n*g.tiling.sweeps
-	sweeps := min(g.tiling.sweeps, g.total-done)
-	asked := p.watch.since
-	data, err := p.data.Place().Writable()
+func (s *Stage) check(err error) {
 	if err != nil {
-		return err
+		s.grid.check(fmt.Errorf("stage %d: %w", s.number, err))
 	}
-	p.bind(data)
-	if p.first && n == 0 { // what the run begins with
-		if err := p.film(-1, g.start, false); err != nil {
-			return err
-		}
+}
+
+// Now says that the kernel reads this sweep's values of reductions that earlier stages add to. A block
+// waits for all blocks there.
+func (s *Stage) Now(of ...*Reduction) *Stage {
+	for _, r := range of {
+		s.check(r.ofEachSweep())
 	}
-	if len(p.reads) > 0 {
-		p.enter(Importing)
+	s.now = append(s.now, of...)
+	return s
+}
+
+// Before says that the kernel reads the values that reductions had in the sweep before.
+func (s *Stage) Before(of ...*Reduction) *Stage {
+	for _, r := range of {
+		s.check(r.ofEachSweep())
 	}
-	for i := range p.reads {
-		r := &p.reads[i]
-		computed := r.face.computed // this waits for memory, too, and need not do so after the rest
-		face, err := r.access.Place().Bytes()
-		if err != nil {
-			return err
-		}
-		for j := range r.exchange.strips {
-			s := &r.exchange.strips[j]
-			p.block.memory[s.field].load(s, done, face)
-		}
-		p.imported(r, computed, asked)
+	s.before = append(s.before, of...)
+	return s
+}
+
+func (f *Field[T]) writtenBy(s *Stage) error {
+	if f.grid != s.grid {
+		return f.wrong(errors.New("it is of another grid"))
 	}
-	p.enter(Computing)
-	p.sweep(done, sweeps, p.from, p.to)
-	if len(p.writes) > 0 {
-		p.enter(Exporting)
+	if f.options.Constant {
+		return f.wrong(errors.New("it is Constant"))
 	}
-	for i := range p.writes {
-		w := &p.writes[i]
-		face, err := w.access.Place().Writable()
-		if err != nil {
-			return err
-		}
-		for j := range w.exchange.strips {
-			s := &w.exchange.strips[j]
-			p.block.memory[s.field].store(s, done+sweeps, face)
-		}
-		w.face.computed = p.watch.since
+	if !slices.Contains(f.writers, s.number) {
+		f.writers = append(f.writers, s.number)
 	}
-	if err := p.end(n, done+sweeps); err != nil {
-		return err
-	}
-	p.announced = p.watch.since
 	return nil
 }
 
-// end ends the stage's part of a pass.
-func (p *stage) end(n, swept int) error {
-	next := Waiting
-	if p.last {
-		if err := p.reduce(n); err != nil {
-			return err
+// settleStages checks the stages, when all are declared. A grid with a kernel instead, or with Weights, has one, which writes all.
+func (g *Grid) settleStages(kernel []Kernel) {
+	if len(kernel)+len(g.stages) == 0 {
+		one, err := g.byWeights()
+		if err != nil {
+			g.check(err)
+			return
 		}
-		last := n+1 == p.grid.passes() || n+1 == p.stop
-		p.checkpoint(n, swept, last)
-		if err := p.told(n, swept, last); err != nil {
-			return err
+		kernel = []Kernel{one}
+	}
+	switch {
+	case len(kernel) > 1 || len(kernel) == 1 && len(g.stages) > 0:
+		g.check(fmt.Errorf("it has %d kernels and %d stages: want one kernel, or stages", len(kernel), len(g.stages)))
+		return
+	case len(kernel) == 1:
+		g.whole = true
+		s := &Stage{grid: g, kernel: kernel[0]}
+		for _, f := range g.fields {
+			f.wholly()
 		}
-		if last {
-			next = Outside
-			for i, f := range p.grid.fields {
-				f.forget(p.block.memory[i])
+		for _, r := range g.reductions {
+			s.check(r.writtenBy(s))
+		}
+		g.stages = append(g.stages, s)
+	}
+	if len(g.stages) > 1 {
+		switch {
+		case g.update == InPlace:
+			g.check(wrong("Update", "InPlace", "want Jacobi with several stages, which change fields in place anyway"))
+		case g.o.Sweeps > 1:
+			g.check(wrong("Sweeps", g.o.Sweeps, "want 1 with several stages, which exchange edges in each sweep"))
+		}
+	}
+	for _, f := range g.fields {
+		g.check(f.settle())
+	}
+	for _, r := range g.reductions {
+		r.check(r.settle())
+	}
+	for _, s := range g.stages {
+		for _, r := range s.now {
+			if r.stage() >= s.number {
+				s.check(r.wrong(fmt.Errorf("it reads this sweep's value by Now, and stage %d adds to it: read Before", r.stage())))
 			}
 		}
 	}
-	p.enter(next)
+}
+
+// wholly has the kernel of the whole sweep write the field.
+func (f *Field[T]) wholly() {
+	if !f.options.Constant {
+		f.writers = []int{0}
+	}
+}
+
+func (f *Field[T]) settle() error {
+	if f.options.Previous != nil && (len(f.writers) == 0 || len(f.grid.stages) > 1) {
+		return f.wrong(errors.New("it has Previous, which only the kernel of a grid with one stage finds"))
+	}
 	return nil
 }
 
-// reduce brings the reductions one step further. If one ends the run, this is the task's last
-// round, or one that follows.
-func (p *stage) reduce(n int) error {
-	g := p.grid
-	for i, r := range g.reductions {
-		stop, err := r.advance(p.flows[i], p, n)
-		if err != nil {
-			return err
-		}
-		if stop > 0 && p.stop == 0 { // the first one that is known is the least
-			p.stop = stop
-			g.stop.Store(int64(stop))
-		}
-	}
-	if p.stop > 0 && n+g.parities() >= p.stop {
-		p.task.Last()
-	}
-	return nil
-}
+func (f *Field[T]) writtenIn(stage int) bool { return slices.Contains(f.writers, stage) }
+
+// before is the stage before one, which may be in the sweep before.
+func (g *Grid) before(stage int) int { return (stage + len(g.stages) - 1) % len(g.stages) }

@@ -2,170 +2,330 @@ package stencil
 
 import (
 	"context"
-	"runtime"
+	"fmt"
+	"math"
 	"slices"
-	"sync/atomic"
+	"strings"
 	"testing"
-	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// declared is a grid of 3 x 3 blocks with a field that reads its four neighbours.
-func declared(t *testing.T, o Options, sweeps int, kernel Kernel) (*orwl.Runtime, *Grid, *Field[float64]) {
-	t.Helper()
-	rt, err := orwl.New(orwl.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := New(rt, o)
-	u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(3*at[0] - at[1]) }})
-	if kernel == nil {
-		kernel = func(b *Block) { relax(u, b) }
-	}
-	if err := g.Sweep(sweeps, kernel); err != nil {
-		t.Fatal(err)
-	}
-	return rt, g, u
+// staged is a grid with three fields that stages change, each from those around a cell in the others, and from sums and
+// greatest values of this sweep and the one before. So one wrong cell or value changes the result.
+type staged struct {
+	o      Options
+	sweeps int
+	r      ReductionOptions // of an end
+	halo   Halo
 }
 
-func relax(u *Field[float64], b *Block) {
-	for r := range b.Rows() {
-		old, to := u.Old(r), u.New(r)
-		north, west, east, south := u.Old(r, -1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1), u.Old(r, 1, 0)
-		for i := range to {
-			to[i] = old[i]/2 + (north[i]+2*west[i]+3*east[i]+south[i])/14
-		}
-	}
+func drawStaged(t *rapid.T) (x staged) {
+	trial := draw(t)
+	x.o, x.halo = trial.o, trial.a.Halo
+	x.o.Update, x.o.Sweeps = Jacobi, 0
+	x.sweeps = rapid.IntRange(0, 20).Draw(t, "most sweeps")
+	x.r = ReductionOptions{Every: rapid.IntRange(1, 20).Draw(t, "every"), Lag: rapid.IntRange(0, 12).Draw(t, "lag")}
+	return x
 }
 
-// The block in the middle has neighbours on all sides. Its stages are cut where its first rows are
-// exported, and where it first needs the rows behind it.
-func TestCuts(t *testing.T) {
-	for _, c := range []struct {
-		o    Options
-		side int
-		want []int
-	}{
-		{Options{Update: InPlace}, 16, []int{0, 16}}, // a small block
-		{Options{Update: InPlace}, 100, []int{0, 25, 75, 100}},
-		{Options{Update: InPlace, Stages: -1}, 100, []int{0, 100}},
-		{Options{Update: InPlace, Stages: 1}, 16, []int{0, 1, 15, 16}},
-		{Options{Update: InPlace, Stages: 15}, 16, []int{0, 15, 16}},
-		{Options{Update: InPlace, Stages: 40}, 16, []int{0, 15, 16}}, // more rows than there are
-		{Options{Update: InPlace, Stages: 4}, 12, []int{0, 4, 8, 12}},
-		{Options{Update: InPlace}, 65, []int{0, 32, 65}},
-		{Options{Update: InPlace}, 63, []int{0, 63}},
-		{Options{Update: InPlace, Stages: 3, Sweeps: 4}, 16, []int{0, 4, 12, 16}},
-		{Options{Update: InPlace, Stages: 1, Sweeps: 2}, 16, []int{0, 2, 14, 16}},
-		{Options{Update: InPlace, Stages: 1, Exporters: true}, 16, []int{0, 15, 16}},
-		{Options{Stages: 1}, 16, []int{0, 1, 15, 16}},
-		{Options{Stages: 1, Sweeps: 3}, 16, []int{-2, 5, 15, 18}},
-	} {
-		c.o.Size, c.o.Blocks = Size{3 * c.side, 3 * c.side}, Size{3, 3}
-		_, g, _ := declared(t, c.o, 1, nil)
-		if got := g.tileAt(vec{0, 1, 1}).cuts(); !slices.Equal(got, c.want) {
-			t.Errorf("%+v: cut at %v, want %v", c.o, got, c.want)
-		}
+// run returns the cells of all fields, and the sweeps.
+func (x staged) run(ctx context.Context, rt *orwl.Runtime, end int) (cells []uint64, swept int, err error) {
+	g := New(rt, x.o)
+	field := func(name string) *Field[uint64] {
+		return NewField(g, name, FieldOptions[uint64]{Halo: x.halo, Initial: func(at []int) uint64 { return mixed(uint64(len(name)), at...) }})
 	}
-}
-
-// A block in the south begins when the one to the north is in its second sweep, and ends its
-// first sweep when that one has ended its second.
-func TestStagesOverlap(t *testing.T) {
-	// The kernel waits, and keeps its worker meanwhile.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))))
-	began, ended := make(chan bool), make(chan bool)
-	var calls [2]atomic.Int64
-	var failed atomic.Bool
-	wait := func(c chan bool) {
-		select {
-		case <-c:
-		case <-time.After(time.Minute):
-			failed.Store(true)
-		}
-	}
-	// The northern block has a middle and last rows, the southern one first rows and a middle.
-	o := Options{Update: InPlace, Size: Size{32, 8}, Blocks: Size{2, 1}, Stages: 4}
-	rt, g, _ := declared(t, o, 2, func(b *Block) {
-		switch n := calls[b.Number()].Add(1); {
-		case b.Number() == 0 && n == 3:
-			close(began)
-		case b.Number() == 0 && n == 4:
-			close(ended)
-		case b.Number() == 1 && n == 2:
-			wait(began)
-			wait(ended)
-		}
-	})
-	if err := rt.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if failed.Load() {
-		t.Error("the blocks wait for each other's whole sweeps")
-	}
-	for n := range 2 {
-		if got, want := calls[n].Load(), int64(2*g.tiles[n].stages); got != want || g.tiles[n].stages != 2 {
-			t.Errorf("block %d: %d calls, want %d of 2 stages", n, got, want)
-		}
-	}
-}
-
-// With exporters a block has nine tasks, also if its kernel reads no corners.
-func TestNineTasks(t *testing.T) {
-	o := Options{Update: InPlace, Size: Size{12, 12}, Blocks: Size{3, 3}, Exporters: true}
-	rt, g, _ := declared(t, o, 5, nil)
-	out := 0
-	for d := range g.tiles[4].eachOut() {
-		if g.tiles[4].out[d].layout.bytes == 0 {
-			t.Errorf("nothing goes to %v", d.step())
-		}
-		out++
-	}
-	if out != 8 || g.tiles[4].stages != 1 {
-		t.Errorf("%d exporters and %d stages, want 8 and 1", out, g.tiles[4].stages)
-	}
-	if err := rt.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Verify(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-// A constant field has its values everywhere, and gives up its memory after the last sweep.
-func TestConstant(t *testing.T) {
-	rt, err := orwl.New(orwl.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, Stages: 1})
-	NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
-	c := NewField(g, "c", FieldOptions[int64]{Constant: true, Halo: Around(1), Initial: func(at []int) int64 { return int64(100*at[0] + at[1]) }})
-	var wrong atomic.Int64
-	if err := g.Sweep(3, func(b *Block) {
-		for r := range b.Rows() {
-			if c.Old(r, 1, 0)[0] != int64(100*(r.At(0)+1)+r.At(1)) {
-				wrong.Add(1)
+	u, v, w, fixed := field("u"), field("vv"), field("www"), field("fixed")
+	r := x.r
+	r.Until = func(sweep int, _ float64) bool { return sweep >= end }
+	ending := NewMax(g, "end", r)
+	sum, most := NewSum(g, "sum", ReductionOptions{Start: 3}), NewMax(g, "most", ReductionOptions{Start: 5})
+	offsets := trial{o: x.o}.offsets(padded(x.halo, len(x.o.Size)))
+	bits := math.Float64bits
+	// mix sets a cell from cells around it in other fields.
+	mix := func(b *Block, seed uint64, to *Field[uint64], from ...*Field[uint64]) {
+		values := make([]float64, b.Len(g.ranks-1))
+		for row := range b.Rows() {
+			cells := to.New(row)
+			for i := range cells {
+				n := mixed(cells[i], int(seed), b.Sweep())
+				for _, f := range from {
+					for _, d := range offsets {
+						n = mixed(n, int(f.Old(row, d...)[i]))
+					}
+				}
+				cells[i], values[i] = n, float64(n>>8)
+			}
+			switch to {
+			case u:
+				sum.Add(b, values...)
+			case v:
+				most.Add(b, values...)
+				sum.Dot(b, values, values)
 			}
 		}
-	}); err != nil {
-		t.Fatal(err)
 	}
-	if err := rt.Run(t.Context()); err != nil || wrong.Load() > 0 {
-		t.Fatal(err, wrong.Load())
+	g.Stage(func(b *Block) { mix(b, bits(most.Before(b)), u, v, fixed) }, u, sum).Before(most)
+	g.Stage(func(b *Block) { mix(b, bits(sum.Before(b)), v, u, w) }, v, most, sum, ending).Before(sum)
+	g.Stage(func(b *Block) { mix(b, bits(sum.Now(b))^bits(most.Before(b))^bits(most.Now(b))>>7, w, v) }, w).Now(sum, most).Before(most)
+	if err := g.Sweep(x.sweeps); err != nil {
+		return nil, 0, err
 	}
-	for _, tile := range g.tiles {
-		if m := tile.block.memory[1].(*memory[int64]); m.cells[0] != nil || m.cells[1] != nil {
-			t.Errorf("%s keeps its constants", tile.name)
+	if err := rt.Run(ctx); err != nil {
+		return nil, 0, err
+	}
+	if err := g.Verify(ctx); err != nil {
+		return nil, 0, err
+	}
+	for _, f := range []*Field[uint64]{u, v, w, fixed} {
+		values, err := f.Values(ctx)
+		if err != nil {
+			return nil, 0, err
+		}
+		cells = append(cells, values...)
+	}
+	return cells, g.swept(), nil
+}
+
+// padded has a pair for each dimension.
+func padded(h Halo, ranks int) Halo {
+	if len(h) == 1 {
+		return slices.Repeat(h, ranks)
+	}
+	return h
+}
+
+// Stages compute what they compute in sequence, on any blocks, and end after the same sweep.
+func TestStages(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawStaged(t)
+		end := rapid.IntRange(0, 20).Draw(t, "end")
+		first := (end + x.r.Every) / x.r.Every * x.r.Every
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, swept, err := x.run(t.Context(), rt, end)
+		if want := min(first+x.r.Lag, x.sweeps); err != nil || swept != want {
+			t.Fatalf("%+v: %d sweeps, want %d: %v", x, swept, want, err)
+		}
+	})
+}
+
+// The only stage of a grid has two generations of what it reads around a cell. It reads sums of the sweep before.
+func TestOneStage(t *testing.T) {
+	run := func(o Options) []float64 {
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Size = Size{12, 9}
+		g := New(rt, o)
+		u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0]*at[0] - at[1]) }})
+		sum, most := NewSum(g, "sum", ReductionOptions{Start: 1}), NewMax(g, "most", ReductionOptions{Start: 2})
+		g.Stage(func(b *Block) {
+			relax(u, b)
+			by := 1 + sum.Before(b)/(1000+math.Abs(most.Before(b)*sum.Before(b)))
+			for r := range b.Rows() {
+				cells := u.New(r)
+				for i := range cells {
+					cells[i] *= by
+				}
+				sum.Add(b, cells...)
+				most.Add(b, cells...)
+			}
+		}, u, sum, most).Before(sum, most)
+		if err := g.Sweep(25); err != nil {
+			t.Fatal(err)
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Verify(t.Context()); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+		cells, err := u.Values(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cells
+	}
+	want := run(Options{Blocks: Size{1, 1}})
+	for _, o := range []Options{{Blocks: Size{3, 2}}, {Blocks: Size{3, 2}, Exporters: true}, {Blocks: Size{1, 1}, Pieces: 2}, {Blocks: Size{2, 9}}} {
+		if got := run(o); !slices.Equal(got, want) {
+			t.Errorf("%+v: other bits", o)
 		}
 	}
-	values, err := c.Values(context.Background())
-	if err != nil || len(values) != 48 || values[47] != 507 {
-		t.Errorf("%v, %v", values, err)
+}
+
+// Stages give the same bits on several nodes, and after breaks.
+func TestStagesOnNodes(t *testing.T) {
+	for seed := range nodeTrials.All() {
+		x := rapid.Custom(drawStaged).Example(int(seed))
+		x.sweeps = 20
+		var want []uint64
+		for _, nodes := range []int{1, 2 + int(seed)%4} {
+			dir := t.TempDir()
+			for _, sweeps := range []int{7, 20} {
+				if nodes == 1 && sweeps < 20 {
+					continue
+				}
+				x := x
+				if x.sweeps = sweeps; nodes > 1 {
+					x.o.Checkpoint, x.o.Resume = Checkpoint{Dir: dir, Every: 3}, dir
+				}
+				err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
+					got, _, err := x.run(ctx, rt, 11)
+					if err == nil && nodes > 1 && sweeps == 20 && !slices.Equal(got, want) {
+						err = fmt.Errorf("node %d: other bits", rt.Node())
+					}
+					if nodes == 1 {
+						want = got
+					}
+					return err
+				})
+				if err != nil {
+					t.Fatalf("trial %d, %+v, %d nodes: %v", seed, x, nodes, err)
+				}
+			}
+		}
 	}
-	s, err := c.Snapshot(context.Background())
-	if err != nil || !slices.Equal(s.Cells, values) || s.First != 3 || s.Last != 3 {
-		t.Errorf("%v, %v", s, err)
+}
+
+// With several stages, a kernel that reads around a cell what it writes there is found by Verify.
+func TestVerifyFindsOrder(t *testing.T) {
+	rt, err := orwl.New(orwl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(rt, Options{Size: Size{8, 8}, Blocks: Size{1, 1}})
+	u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0] * at[0]) }})
+	g.Stage(func(b *Block) { relax(u, b) }, u)
+	g.Stage(func(*Block) {})
+	if err := g.Sweep(2); err != nil {
+		t.Fatal(err)
+	}
+	if err := rt.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.Verify(t.Context()); err == nil {
+		t.Error("the result depends on the order of the cells, and Verify finds no difference")
+	}
+}
+
+// A stage writes a field in place unless it is the only one and reads around it. What no stage writes has memory of its own.
+func TestGenerations(t *testing.T) {
+	for stages, want := range map[int][]int{1: {2, 1, 1}, 2: {1, 1, 1}} {
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(rt, Options{Size: Size{8, 8}, Blocks: Size{2, 2}})
+		around := NewField(g, "around", FieldOptions[float64]{Halo: Around(1)})
+		at := NewField(g, "at the cell", FieldOptions[float64]{})
+		NewField(g, "never written", FieldOptions[float64]{Halo: Around(1)})
+		g.Stage(func(*Block) {}, around, at)
+		for range stages - 1 {
+			g.Stage(func(*Block) {}, at)
+		}
+		if err := g.Sweep(3); err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range g.fields {
+			if f.generations() != want[i] {
+				t.Errorf("%d stages, field %q: %d generations, want %d", stages, f.title(), f.generations(), want[i])
+			}
+			if f.changes() != (i < 2) || f.exchanged() > 1 {
+				t.Errorf("%d stages, field %q changes: %t", stages, f.title(), f.changes())
+			}
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Each misuse has an error that names it.
+func TestWrongStages(t *testing.T) {
+	none := func(*Block) {}
+	for want, declare := range map[string]func(g *Grid, u *Field[float64]) []Kernel{
+		`no kernel, and field "u" no Weights`: func(*Grid, *Field[float64]) []Kernel { return nil },
+		"1 kernels and 1 stages":              func(g *Grid, u *Field[float64]) []Kernel { g.Stage(none, u); return []Kernel{none} },
+		"no stage adds to it": func(g *Grid, u *Field[float64]) []Kernel {
+			NewSum(g, "s", ReductionOptions{})
+			g.Stage(none, u)
+			return nil
+		},
+		"Every is -1": func(g *Grid, u *Field[float64]) []Kernel {
+			NewSum(g, "s", ReductionOptions{Every: -1})
+			return []Kernel{none}
+		},
+		"Lag is -1": func(g *Grid, u *Field[float64]) []Kernel {
+			NewSum(g, "s", ReductionOptions{Lag: -1})
+			return []Kernel{none}
+		},
+		"another reduction of this name": func(g *Grid, u *Field[float64]) []Kernel {
+			NewSum(g, "s", ReductionOptions{})
+			NewMax(g, "s", ReductionOptions{})
+			return []Kernel{none}
+		},
+		"stage 1 adds to it: read Before": func(g *Grid, u *Field[float64]) []Kernel {
+			s := NewSum(g, "s", ReductionOptions{})
+			g.Stage(none, u).Now(s)
+			g.Stage(none, s)
+			return nil
+		},
+		"Every is 2, want 1: kernels read it": func(g *Grid, u *Field[float64]) []Kernel {
+			s := NewSum(g, "s", ReductionOptions{Every: 2})
+			g.Stage(none, u, s).Before(s)
+			return nil
+		},
+		"which only the kernel of a grid with one stage finds": func(g *Grid, u *Field[float64]) []Kernel {
+			g.Stage(none, u, NewField(g, "w", FieldOptions[float64]{Previous: func([]int) float64 { return 0 }}))
+			g.Stage(none, u)
+			return nil
+		},
+		"it is Constant": func(g *Grid, _ *Field[float64]) []Kernel {
+			g.Stage(none, NewField(g, "c", FieldOptions[float64]{Constant: true}))
+			return nil
+		},
+	} {
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(rt, Options{Size: Size{8, 8}})
+		kernels := declare(g, NewField(g, "u", FieldOptions[float64]{}))
+		if err := g.Sweep(3, kernels...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// A kernel that does not say which reductions it adds to and reads is stopped.
+func TestUndeclaredReductions(t *testing.T) {
+	for want, kernel := range map[string]func(s, m *Reduction, b *Block){
+		"does not name it":   func(s, _ *Reduction, b *Block) { s.Add(b, 1) },
+		"by Now: declare":    func(s, _ *Reduction, b *Block) { s.Now(b) },
+		"by Before: declare": func(s, _ *Reduction, b *Block) { s.Before(b) },
+		"which is no sum":    func(_, m *Reduction, b *Block) { m.Dot(b, nil, nil) },
+	} {
+		rt, err := orwl.New(orwl.Options{Log: silent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(rt, Options{Size: Size{8, 8}})
+		u := NewField(g, "u", FieldOptions[float64]{})
+		s, m := NewSum(g, "s", ReductionOptions{}), NewMax(g, "m", ReductionOptions{})
+		g.Stage(func(b *Block) { kernel(s, m, b) }, u, m)
+		g.Stage(func(*Block) {}, s)
+		if err := g.Sweep(3); err != nil {
+			t.Fatal(err)
+		}
+		if err := rt.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }

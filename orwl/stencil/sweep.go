@@ -16,9 +16,9 @@ const bandBytes = 64 << 10
 // bandRows is how many rows a band has at least: kernels may compute several together.
 const bandRows = 4
 
-// sweep runs a part of a pass of so many sweeps. done is how many the grid has been through
+// sweep runs a part of a stage of a pass of so many sweeps. done is how many the grid has been through
 // before. The part is from one progress to another, see [tile.span].
-func (t *tile) sweep(done, sweeps, from, to int) {
+func (t *tile) sweep(stage, done, sweeps, from, to int) {
 	g := t.grid
 	dim := g.slowest()
 	lag := g.shift(dim)
@@ -34,19 +34,26 @@ func (t *tile) sweep(done, sweeps, from, to int) {
 			part.low[dim] = max(part.low[dim], low-s*lag)
 			part.high[dim] = min(part.high[dim], high-s*lag)
 			if !part.empty() {
-				t.run(part.moved(t.low), done+s-first, s == first+sweeps-1)
+				t.run(stage, part.moved(t.low), done+s-first)
 			}
 		}
 	}
 }
 
-// run calls the kernel for some cells. last says that it is the last sweep before an exchange.
-func (t *tile) run(cells box, sweep int, last bool) {
-	for _, i := range t.grid.bounded {
-		t.grid.fields[i].bound(t.block.memory[i], sweep&1, sweep, cells)
+// run calls the kernel of a stage for some cells.
+func (t *tile) run(stage int, cells box, sweep int) {
+	if stage == 0 {
+		for _, i := range t.grid.bounded {
+			t.grid.fields[i].bound(t.block.memory[i], sweep&1, sweep, cells)
+		}
 	}
-	t.block.cells, t.block.sweep, t.block.last = cells, sweep, last
-	t.grid.kernel(&t.block)
+	if t.grid.mirrored != [dims]bool{} {
+		for _, i := range t.grid.changing {
+			t.grid.fields[i].mirror(t.block.memory[i], sweep&1, cells)
+		}
+	}
+	t.block.stage, t.block.cells, t.block.sweep = stage, cells, sweep
+	t.grid.stages[stage].kernel(&t.block)
 }
 
 // band is how many rows a band of a part has.

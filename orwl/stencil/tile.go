@@ -10,7 +10,7 @@ import (
 // tile is a block with its memory. A resource holds the memory. A task that computes the tile
 // holds the resource.
 type tile struct {
-	// What a pass goes through comes first. A pass over a small block waits for memory that is elsewhere: so the
+	// The fields that a pass uses come first. A pass over a small block waits for memory that is elsewhere: so the
 	// storage of a few fields is in fields.
 	*shape
 	grid   *Grid
@@ -18,18 +18,20 @@ type tile struct {
 	block  Block
 	fields [8]storage
 	watch  watch
-	flows  []any        // of each reduction
-	stop   int          // how many passes there are, if a reduction ends the run
+	stop   int          // after how many sweeps a reduction ends the run; 0: that is not known
+	ended  bool         // it has done the last pass
 	done   atomic.Int64 // sweeps
 
-	at     vec
-	name   string
-	node   int
-	slot   int // among the tiles of the node
-	data   *resource.Resource
-	in     [directions]border // what it imports from each neighbour
-	out    [directions]border // what each neighbour imports from it
-	stages int                // tasks that take turns in a pass
+	at   vec
+	name string
+	node int
+	slot int // among the tiles of the node
+	data *resource.Resource
+	// For each stage that writes them, in are the cells that the tile imports from each neighbour, and out those
+	// that each neighbour imports from the tile.
+	in, out [][directions]border
+	pieces  int     // tasks that take turns in a pass
+	tallies []tally // of each reduction
 }
 
 // newTile lays out a tile, without its resources.
@@ -39,32 +41,23 @@ func (g *Grid) newTile(at vec) *tile {
 	for i, f := range g.fields {
 		t.block.memory = append(t.block.memory, f.newMemory(g.stored(f, at), t.layout.at[i]))
 	}
-	for d := range direction(directions) {
-		if n, ok := g.neighbour(at, d); ok && d != here {
-			t.in[d].exchange = t.exchange(at, t.low, d)
-			t.out[d].exchange = t.exchange(n, g.cornerOf(at, d), d.opposite())
+	t.in, t.out = make([][directions]border, len(g.stages)), make([][directions]border, len(g.stages))
+	for stage := range g.stages {
+		for d := range direction(directions) {
+			if n, ok := g.neighbour(at, d); ok && d != here {
+				t.in[stage][d].exchange = t.exchange(stage, at, t.low, d)
+				t.out[stage][d].exchange = t.exchange(stage, n, g.cornerOf(at, d), d.opposite())
+			}
 		}
+	}
+	for _, r := range g.reductions {
+		t.tallies = append(t.tallies, tally{partial: empty(), now: r.o.Start})
 	}
 	return t
 }
 
 // stored is the cells of a field that a tile keeps.
 func (g *Grid) stored(f column, at vec) box { return g.reach(at).grown(f.reach()) }
-
-// beside says that the neighbour in a direction is the next block in one dimension, and not
-// across the edge of the grid: messages of reductions go there.
-func (g *Grid) beside(at vec, d direction) bool {
-	step := d.step()
-	if step[0]*step[0]+step[1]*step[1]+step[2]*step[2] != 1 {
-		return false
-	}
-	for i, n := range at.plus(step) {
-		if n < 0 || n >= g.blocks[i] {
-			return false
-		}
-	}
-	return true
-}
 
 // blockName is the place of a block in the user's dimensions.
 func (g *Grid) blockName(at vec) string {

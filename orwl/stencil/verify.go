@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -22,12 +24,18 @@ func (g *Grid) Verify(ctx context.Context) error {
 		if err := whole.compute(ctx, data, g.swept()); err != nil {
 			return err
 		}
-		want := handle.ViewOf[byte](data)
+		want := handle.View[byte](typed.ViewOf[byte](data))
 		for _, t := range g.tiles {
 			if t.node != g.rt.Node() {
 				continue
 			}
-			err := handle.ReadOnce(ctx, t.data, func(got handle.View[byte]) error { return t.compare(got, whole, want) })
+			err := queue.Look(ctx, (*queue.Resource)(t.data), func(p *queue.Place) error {
+				got, err := p.Bytes()
+				if err != nil {
+					return err
+				}
+				return t.compare(handle.View[byte](typed.ViewOf[byte](got)), whole, want)
+			})
 			if err != nil {
 				return err
 			}
@@ -38,7 +46,10 @@ func (g *Grid) Verify(ctx context.Context) error {
 
 // sequential is a tile that is the whole grid.
 func (g *Grid) sequential() *tile {
-	one := &Grid{shapes: make(map[kind]*shape), exchanges: make(map[likeness]*exchange), rt: g.rt, o: g.o, ranks: g.ranks, fields: g.fields, changing: g.changing, bounded: g.bounded, tiling: g.tiling, kernel: g.kernel}
+	one := &Grid{
+		shapes: make(map[kind]*shape), exchanges: make(map[likeness]*exchange), rt: g.rt, o: g.o, ranks: g.ranks,
+		fields: g.fields, changing: g.changing, bounded: g.bounded, reductions: g.reductions, stages: g.stages, tiling: g.tiling, mirrored: g.mirrored,
+	}
 	one.blocks = vec{1, 1, 1}
 	one.tiling.sweeps = 1
 	return one.newTile(vec{})
@@ -55,16 +66,40 @@ func (t *tile) compute(ctx context.Context, data []byte, sweeps int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		for i, f := range g.fields {
-			f.wrap(t.block.memory[i], sweep&1, g.domain())
+		for i := range t.tallies {
+			t.tallies[i].before = t.tallies[i].now
 		}
-		if g.update == InPlace && g.around != [dims]bool{} {
-			t.cellByCell(sweep)
-		} else {
-			t.run(g.domain(), sweep, true)
+		for stage := range g.stages {
+			t.computeStage(stage, sweep)
 		}
 	}
 	return nil
+}
+
+// computeStage computes a stage of a sweep over the whole grid. With several stages it goes from the last row to the first
+// one: so a kernel that reads around a cell what it writes there is found.
+func (t *tile) computeStage(stage, sweep int) {
+	g := t.grid
+	for i, f := range g.fields {
+		f.wrap(t.block.memory[i], sweep&1, g.domain())
+	}
+	switch {
+	case g.update == InPlace && g.around != [dims]bool{}:
+		t.cellByCell(sweep)
+	case len(g.stages) > 1:
+		for n := g.size[0]*g.size[1] - 1; n >= 0; n-- {
+			low := vec{n / g.size[1], n % g.size[1], 0}
+			t.run(stage, box{low, low.plus(vec{1, 1, g.size[2]})}, sweep)
+		}
+	default:
+		t.run(stage, g.domain(), sweep)
+	}
+	for i, r := range g.reductions {
+		if r.stage() == stage {
+			of := &t.tallies[i]
+			of.now, of.partial = of.value(r), empty()
+		}
+	}
 }
 
 // cellByCell is a sweep in place over a periodic grid: a cell that was computed is at once seen
@@ -74,7 +109,7 @@ func (t *tile) cellByCell(sweep int) {
 	for n := range g.size.product() {
 		c := vec{n / g.size[2] / g.size[1], n / g.size[2] % g.size[1], n % g.size[2]}
 		cell := box{c, c.plus(vec{1, 1, 1})}
-		t.run(cell, sweep, true)
+		t.run(0, cell, sweep)
 		for i, f := range g.fields {
 			f.wrap(t.block.memory[i], sweep&1, cell)
 		}

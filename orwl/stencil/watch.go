@@ -4,8 +4,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Watch says what to measure of the blocks of this node. The zero value measures nothing.
@@ -39,7 +39,7 @@ type Account struct {
 	Ended time.Duration
 	// Imports is how many faces of neighbours it has taken over, of so many bytes.
 	Imports, Bytes int64
-	// Early is how many of them were there when the block ended its stage before.
+	// Early is how many of them were there when the block ended its piece before.
 	Early int64
 	// Hidden is for how long faces were on their way while the block did something else: from
 	// when they were announced until they were there, or until the block began to wait. A face of
@@ -91,7 +91,7 @@ func (g *Grid) Spent() (sum [Phases]time.Duration) {
 	return sum
 }
 
-// watch belongs to the stage that runs.
+// watch belongs to the piece that runs.
 type watch struct {
 	Account
 	phase Phase
@@ -136,7 +136,7 @@ func (l *spending) enter(ended Phase, spent time.Duration, begun Phase, at time.
 }
 
 // enter begins a phase.
-func (p *stage) enter(phase Phase) {
+func (p *piece) enter(phase Phase) {
 	w, o := &p.watch, &p.grid.o.Watch
 	if o.Clock == nil {
 		return
@@ -165,23 +165,23 @@ type arrival struct {
 	at    atomic.Int64
 }
 
-// Observe implements resource.Observer.
-func (a *arrival) Observe(resource.Event) { a.at.Store(int64(a.clock())) }
+// Observe implements queue.Observer.
+func (a *arrival) Observe(queue.Event) { a.at.Store(int64(a.clock())) }
 
-// follow observes when what a stage imports from a direction comes, if another node sends it.
-func (p *stage) follow(d direction, access *orwl.Access) *arrival {
+// follow observes when what a piece imports from a direction comes, if another node sends it.
+func (p *piece) follow(d direction, access *orwl.Access) *arrival {
 	clock := p.grid.o.Watch.Clock
 	n, _ := p.grid.neighbour(p.at, d)
 	if clock == nil || p.node != p.grid.rt.Node() || p.grid.tileAt(n).node == p.node {
 		return nil
 	}
 	far := &arrival{clock: clock}
-	access.Place().Observe(far, resource.GrantedFar)
+	access.Place().Observe(far, queue.GrantedFar)
 	return far
 }
 
 // imported counts an import. there is when it was computed, asked is when the block began to wait for it.
-func (p *stage) imported(r *port, there, asked time.Duration) {
+func (p *piece) imported(r *port, there, asked time.Duration) {
 	if p.grid.o.Watch.Clock == nil {
 		return
 	}

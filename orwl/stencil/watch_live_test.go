@@ -13,14 +13,14 @@ import (
 
 // turning is a block that enters phases at times of its own.
 type turning struct {
-	*stage
+	*piece
 	clock atomic.Int64
 }
 
 func newTurning() *turning {
 	b := new(turning)
 	g := &Grid{rt: new(orwl.Runtime), o: Options{Watch: Watch{Clock: func() time.Duration { return time.Duration(b.clock.Load()) }, Live: true}}}
-	b.stage = &stage{tile: &tile{grid: g}}
+	b.piece = &piece{tile: &tile{grid: g}}
 	g.tiles = []*tile{b.tile}
 	return b
 }

@@ -33,7 +33,7 @@ func TestEarlyAndHidden(t *testing.T) {
 	}
 }
 
-// Each stage and each exporter tells all that it does, in order.
+// Each piece and each exporter tells all that it does, in order.
 func TestChanges(t *testing.T) {
 	const passes = 3
 	for _, exporters := range []bool{false, true} {
@@ -96,7 +96,7 @@ func TestChanges(t *testing.T) {
 }
 
 // The second of two blocks in a row never finds a face that was there before it waited: the first
-// one needs the second one's last pass for it. Nothing is hidden in blocks of one stage. So it is on two
+// one needs the second one's last pass for it. Nothing is hidden in blocks of one piece. So it is on two
 // nodes, where a face is there when it has come.
 func TestAccountsOfAChain(t *testing.T) {
 	const passes = 4
@@ -164,19 +164,19 @@ func TestNoAccounts(t *testing.T) {
 	}
 }
 
-// Jacobi has two tasks for each stage, and only one of them if there is one pass. Without a pass
+// Jacobi has two tasks for each piece, and only one of them if there is one pass. Without a pass
 // there is none.
 func TestTaskNames(t *testing.T) {
 	for passes, want := range [][]string{
 		nil,
-		{"grid 0,0, even, stage 1 of 2", "grid 0,0, even, stage 2 of 2"},
-		{"grid 0,0, even, stage 1 of 2", "grid 0,0, even, stage 2 of 2", "grid 0,0, odd, stage 1 of 2", "grid 0,0, odd, stage 2 of 2"},
+		{"grid 0,0, even, piece 1 of 2", "grid 0,0, even, piece 2 of 2"},
+		{"grid 0,0, even, piece 1 of 2", "grid 0,0, even, piece 2 of 2", "grid 0,0, odd, piece 1 of 2", "grid 0,0, odd, piece 2 of 2"},
 	} {
 		rt, err := orwl.New(orwl.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := New(rt, Options{Size: Size{32, 8}, Blocks: Size{2, 1}, Stages: 4})
+		g := New(rt, Options{Size: Size{32, 8}, Blocks: Size{2, 1}, Pieces: 4})
 		u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
 		if err := g.Sweep(passes, func(b *Block) { relax(u, b) }); err != nil {
 			t.Fatal(err)
@@ -223,7 +223,7 @@ func TestAccounts(t *testing.T) {
 	}{
 		{Options{}, 34, 8 * (2*8*7 + 2*9*5)},
 		{Options{Exporters: true}, 34 + 24, 8 * (2*8*7 + 2*9*5 + 24)},
-		{Options{Stages: 2}, 34, 8 * (2*8*7 + 2*9*5)},
+		{Options{Pieces: 2}, 34, 8 * (2*8*7 + 2*9*5)},
 	} {
 		for nodes := 1; nodes <= 2; nodes++ {
 			var mu sync.Mutex

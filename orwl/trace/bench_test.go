@@ -7,9 +7,9 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// BenchmarkHandOver is what it costs two tasks that do nothing but pass a resource to and
-// fro that they are looked at, as a ratio to when they are not. They take turns by a few
-// thousand, so that whatever else the machine does concerns both.
+// BenchmarkHandOver is the cost of an observer, as a ratio to the time without one. Two tasks
+// pass a resource to and fro and do nothing else. The two measurements alternate after a few
+// thousand rounds, so that other load of the machine concerns both.
 func BenchmarkHandOver(b *testing.B) {
 	const rounds = 5000
 	for _, c := range []struct {

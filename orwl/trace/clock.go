@@ -13,7 +13,7 @@ import (
 // greeting is what a node says to compare clocks. Times are by its own clock.
 type greeting struct {
 	Machine string        // nodes with the same have one monotonic clock; "" with none
-	Zero    time.Duration // what that shows when the node's clock shows 0
+	Zero    time.Duration // the time of the machine's clock when the node's clock shows 0
 	Gave    time.Duration // when it gives this to be gathered
 	Got     time.Duration // when it got what was gathered in the round before
 }

@@ -44,8 +44,8 @@ type Event struct {
 	Access *orwl.Access
 	// Fence and Version are the grant's, from its acquisition to its release.
 	Fence, Version uint64
-	Bytes          int   // that have come, if Prefetched
-	Err            error // that the task has ended with
+	Bytes          int   // the bytes that have come, if Prefetched
+	Err            error // the error with which the task has ended
 }
 
 // MarshalJSON writes the event with names for what it points to.

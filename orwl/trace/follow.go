@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // sink gets the events of one task, one after the other. It must not keep them.
@@ -32,7 +32,7 @@ type tail struct {
 	task  *orwl.Task
 	clock func() time.Duration
 	sink  sink
-	event Event // so that none has to be allocated
+	event Event // kept here so that none has to be allocated
 	count int   // of accesses
 }
 
@@ -77,7 +77,7 @@ func (f *follower) Observe(e orwl.Event) {
 }
 
 // followed are the kinds of events that a watch hears.
-const followed = resource.AllOrdered &^ (resource.Failed | resource.GrantedFar)
+const followed = queue.AllOrdered &^ (queue.Failed | queue.GrantedFar)
 
 func (t *tail) tell(k Kind, err error) {
 	if t.sink != nil && t.sink.on() {
@@ -112,41 +112,41 @@ func (w *watch) give(e Event) {
 	w.sink.take(w, &w.event)
 }
 
-// Observe implements resource.Observer. Of a pair that renews, Requested comes just before
+// Observe implements queue.Observer. When a pair renews, Requested comes just before
 // Released, and has the same time.
-func (w *watch) Observe(e resource.Event) {
+func (w *watch) Observe(e queue.Event) {
 	if !w.sink.on() {
 		return
 	}
-	if e.Kind == resource.Arrived { // from another goroutine
+	if e.Kind == queue.Arrived { // from another goroutine
 		w.arrived.CompareAndSwap(0, int64(w.clock())+1)
 		w.bytes.Store(int64(e.Bytes))
 		return
 	}
 	at := w.next
-	if e.Kind != resource.Released || at == none {
+	if e.Kind != queue.Released || at == none {
 		at = w.clock()
 	}
 	switch e.Kind {
-	case resource.Requested:
+	case queue.Requested:
 		if w.holds {
 			w.next = at
 		}
 		w.tell(Requested, at)
-	case resource.Waiting:
+	case queue.Waiting:
 		w.tell(Waiting, at)
-	case resource.Acquired:
+	case queue.Acquired:
 		w.settle()
 		w.holds, w.fence, w.version = true, e.Place.Fence(), e.Place.Version()
 		w.tell(Acquired, at)
-	case resource.Releasing:
+	case queue.Releasing:
 		w.next = none
 		w.tell(Releasing, at)
-	case resource.Released:
+	case queue.Released:
 		w.holds, w.next = false, none
 		w.tell(Released, at)
 		w.fence, w.version = 0, 0
-	case resource.Withdrawn:
+	case queue.Withdrawn:
 		w.settle()
 		w.tell(Cancelled, at)
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // Gather makes one trace of what all nodes have recorded, by node 0's clock. Every node
-// calls it after its run; node 0 gets the trace, the others nil. Of a node that is lost
-// there is nothing in it.
+// calls it after its run; node 0 gets the trace, the others nil. A node that is lost
+// has no part in it.
 func (r *Recorder) Gather(ctx context.Context, nodes *orwl.Nodes) (*Trace, error) {
 	own := r.Trace()
 	if nodes.Count() == 1 {

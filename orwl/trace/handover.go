@@ -67,7 +67,7 @@ func (t *Trace) inTurn(a, b Spot) int {
 
 // handOn appends the hand-overs of a resource, whose turns are in order.
 func (t *Trace) handOn(name string, spots []Spot, all []Handover) []Handover {
-	writer, last := -1, -1 // the last one with the present fence, and of all with it
+	writer, last := -1, -1 // the writer with the present fence, and the last turn of all
 	for i, s := range spots {
 		write, fence := t.access(s).Write, t.turn(s).Fence
 		from := writer

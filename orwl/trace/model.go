@@ -24,12 +24,12 @@ type Track struct {
 	Node     int
 	Began    time.Duration // -1 if it has not
 	Ended    time.Duration // -1 if it has not
-	Accesses []Access      // as it has declared them
+	Accesses []Access      // in the order of their declarations
 	// Slices are what it did, in order, without waits. A wait is in the turn that it was
 	// for.
 	Slices []Slice
-	Turns  []Turn // as they ended
-	// Handling is what the shortest slices took that have no name, which are left out.
+	Turns  []Turn // in the order in which they ended
+	// Handling is the time of the shortest slices without a name. Slices leaves them out.
 	Handling time.Duration
 	Rest     Rest
 }
@@ -56,7 +56,7 @@ type Turn struct {
 	Released  time.Duration // or cancelled
 	Fence     uint64
 	Version   uint64
-	Bytes     int // that came from another node
+	Bytes     int // the bytes that came from another node
 }
 
 // Rest is what a track has no room for.

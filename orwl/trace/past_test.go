@@ -10,7 +10,7 @@ import (
 // with nothing.
 func TestManyStages(t *testing.T) {
 	recorder, stream, regions := mustRecord(t, Options{Slices: 1000}), mustStream(t, StreamOptions{}), NewRegions()
-	reader := stream.Subscribe() // that reads once, in the end
+	reader := stream.Subscribe() // it reads once, in the end
 	defer reader.Close()
 	rt := mustNew(t, orwl.Options{Observers: []orwl.Observer{recorder, stream, regions}})
 	shared := rt.Resource("shared", 8)

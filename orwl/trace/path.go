@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Path is the critical path: what the run would have been shorter without. It leads from
-// the end of the task that ended last backwards: through what that did to its last wait,
-// from there to whoever released what it waited for, and so on to the beginning.
+// Path is the critical path: the run would have been shorter without it. It leads backwards from the end
+// of the task that ended last: through the work of that task to its last wait, from there to the task
+// that released the resource, and so on to the beginning.
 type Path struct {
 	Seconds float64 `json:"seconds"`
 	// Steps is how often it goes from one task to another.
@@ -18,13 +18,13 @@ type Path struct {
 
 // PathPart is what a path spends in one way, all of it together.
 type PathPart struct {
-	// What says "work" (of a task: all that it does except waiting), "hand-over" (of a
+	// The values of What are "work" (of a task: all that it does except waiting), "hand-over" (of a
 	// resource: from its release until the next task that waits for it has it) or "wait" (of
-	// a task, when no task is known to have had what it waited for).
+	// a task, when no task is known to have had the resource that it waited for).
 	What    string  `json:"what"`
 	Of      string  `json:"of"`
 	Node    int     `json:"node"`  // of the task, or of the one that has waited for the resource
-	Times   int     `json:"times"` // that it does
+	Times   int     `json:"times"` // how often the path goes through it
 	Seconds float64 `json:"seconds"`
 }
 
@@ -39,7 +39,7 @@ const (
 type pathWalk struct {
 	*Trace
 	before map[Spot]Spot
-	waits  [][]int // of each track, its turns that it waited for, by when that ended
+	waits  [][]int // by track: the turns that it waited for, in the order in which the waits ended
 	parts  map[PathPart]pathSum
 	steps  int
 	total  time.Duration

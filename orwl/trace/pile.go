@@ -2,8 +2,8 @@ package trace
 
 import "slices"
 
-// pile is a list that grows without being copied, so that what is recorded next takes
-// about as long as what was before.
+// pile is a list that grows without being copied. So each record takes about as long as the
+// ones before.
 type pile[T any] struct {
 	done [][]T
 	now  []T

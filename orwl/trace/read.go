@@ -143,7 +143,7 @@ func (r *reader) event(e *fileEvent) error {
 		return r.turn(k, at.access, e, from, from+lasts)
 	case e.Cat == restCategory:
 		return r.rest(k, e, from, from+lasts)
-	case e.Cat != waitCategory: // those are in the turns
+	case e.Cat != waitCategory: // the waits are in the turns
 		k.Slices = append(k.Slices, Slice{e.Name, from, from + lasts})
 	}
 	return nil

@@ -18,7 +18,7 @@ func example(t testing.TB) string {
 	return string(text)
 }
 
-// What is wrong with a file is one line, and matches what to do.
+// A wrong file gives an error of one line, which matches one of the package's errors.
 func TestReadWrongFiles(t *testing.T) {
 	rings.Computes(t)
 	good := example(t)

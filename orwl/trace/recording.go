@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // The names of slices of a task. Slices of regions have the regions' names.
@@ -35,10 +35,10 @@ type Recording struct {
 	room   func() int
 	most   int // slices, and turns; 0 until the task begins
 	full   bool
-	region string                           // that the task is in, "" if it is at no work
-	named  bool                             // by the program
-	since  time.Duration                    // when what goes on began; none in a wait or a release
-	last   struct{ from, to time.Duration } // wait, until LastWait takes it
+	region string                           // the region that the task is in, "" if it is at no work
+	named  bool                             // the program has named the region
+	since  time.Duration                    // when the present slice began; none in a wait or a release
+	last   struct{ from, to time.Duration } // the last wait, until LastWait takes it
 
 	waitEnd time.Duration // of the last wait
 }
@@ -93,9 +93,8 @@ func (r *Recording) LastWait() (from, to time.Duration, waited bool) {
 
 func newRecording(t *orwl.Task, room func() int) *Recording {
 	r := &Recording{room: room, since: none, track: Track{Task: t.Name(), Node: t.Node(), Began: none, Ended: none}}
-	for _, g := range t.Accesses() {
-		a := g.(*orwl.Access)
-		r.track.Accesses = append(r.track.Accesses, Access{Resource: a.Resource().Name(), Write: a.Mode() == resource.Write})
+	for _, a := range t.Accesses() {
+		r.track.Accesses = append(r.track.Accesses, Access{Resource: a.Resource().Name(), Write: a.Mode() == queue.Write})
 	}
 	r.last.from, r.waitEnd = none, none
 	r.names = []string{released: Release}

@@ -5,17 +5,17 @@ import (
 	rt "runtime/trace"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Regions shows tasks in the traces of package runtime/trace, for go tool trace. Each is a
-// task there, with regions in which it waits, and in which it holds what it has acquired.
-// While there is no such trace, it only looks whether there is one.
+// task there. It has a region for each wait, and regions in which it holds accesses. While there is
+// no such trace, Regions only looks whether there is one.
 //
-// Regions of a goroutine lie in each other, which accesses do not. So a task is in one
-// that is called hold from when it acquires something until it has nothing any more;
-// what it acquires and releases meanwhile is logged.
+// Regions of a goroutine are nested, and accesses are not. So a task enters a region named
+// hold when it acquires its first access, and leaves it when it has released all. Other accesses
+// that it acquires and releases meanwhile are logged.
 type Regions struct{ follower }
 
 var _ orwl.Observer = (*Regions)(nil)
@@ -77,7 +77,7 @@ func (g *regional) take(_ *watch, e *Event) {
 
 // does is what an event's access is for.
 func does(e *Event) string {
-	return Access{Resource: e.Access.Resource().Name(), Write: e.Access.Mode() == resource.Write}.String()
+	return Access{Resource: e.Access.Resource().Name(), Write: e.Access.Mode() == queue.Write}.String()
 }
 
 // end ends a region, if it has begun.

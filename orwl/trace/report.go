@@ -8,16 +8,16 @@ import (
 
 // Report is where the time of a trace went.
 type Report struct {
-	Seconds float64 `json:"seconds"` // that the run took
+	Seconds float64 `json:"seconds"` // the time that the run took
 	Nodes   int     `json:"nodes"`
 	// Names are the names of the regions: compute, and then the one with the most time first.
 	Names []string    `json:"regions"`
-	All   Spent       `json:"all"` // the tasks' together
+	All   Spent       `json:"all"` // the sum of the tasks
 	Tasks []TaskSpent `json:"tasks"`
 	Waits []LongWait  `json:"longest_waits"`
 	Path  Path        `json:"critical_path"`
-	// NotRecorded is how many turns and slices there was no room for. Of them the sums
-	// are in All and Tasks, but they are no waits, nor on the path.
+	// NotRecorded is how many turns and slices there was no room for. All and Tasks include their
+	// sums. They are not in Waits, nor in Path.
 	NotRecorded int `json:"not_recorded"`
 	// Apart is by how many seconds times of different nodes may be wrong.
 	Apart float64 `json:"clock_error_seconds"`

@@ -102,7 +102,7 @@ func (s *Stream) Subscribe() *Subscription {
 	defer s.reading.Unlock()
 	if len(s.all) == 0 {
 		for _, g := range s.rings {
-			g.skip() // what is left was for another reader
+			g.skip() // its events were for another reader
 		}
 	}
 	sub := &Subscription{stream: s}

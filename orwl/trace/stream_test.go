@@ -149,7 +149,7 @@ func TestEventText(t *testing.T) {
 	rt := mustNew(t, orwl.Options{})
 	task := rt.Task("a")
 	task.Write(rt.Resource("x", 0))
-	e := Event{At: 1500 * ms, Kind: Acquired, Task: task, Access: task.Accesses()[0].(*orwl.Access), Fence: 7}
+	e := Event{At: 1500 * ms, Kind: Acquired, Task: task, Access: task.Accesses()[0], Fence: 7}
 	text, err := json.Marshal(e)
 	const want = `{"seconds":1.5,"event":"acquired","task":"a","node":0,"round":0,"resource":"x","mode":"write","fence":7}`
 	if err != nil || string(text) != want {

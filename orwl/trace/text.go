@@ -10,9 +10,9 @@ import (
 
 // How much the text of a report shows. All of it is in the JSON.
 const (
-	mostTasks   = 24 // that have a line each
-	mostRegions = 4  // that have a column each
-	mostParts   = 10 // of the critical path
+	mostTasks   = 24 // tasks that have a line each
+	mostRegions = 4  // regions that have a column each
+	mostParts   = 10 // parts of the critical path
 )
 
 // String is the report for a terminal.

@@ -37,7 +37,7 @@ func serve(t *testing.T, password string) string {
 	t.Cleanup(func() {
 		_ = server.Process.Signal(os.Interrupt)
 		_ = server.Wait()
-		if code := server.ProcessState.ExitCode(); code != 130 { // as a shell says it of an interrupt
+		if code := server.ProcessState.ExitCode(); code != 130 { // the code of an interrupt in a shell
 			t.Errorf("the server ends with code %d", code)
 		}
 	})

@@ -2,6 +2,7 @@ package resp
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/orwl/go-orwl/apps/dht/table"
 )
@@ -32,7 +33,7 @@ type answer struct {
 	shape shape
 	first bool
 	last  bool
-	of    int // keys of the command, if first
+	of    int // how many keys the command has, if first
 }
 
 // batch is the operations of a pipeline that the store has not seen yet, and what
@@ -41,12 +42,12 @@ type batch struct {
 	ops     []table.Op
 	results []table.Result
 	answers []answer
-	// width is how many operations go to the store at once, at most. Nobody knows
-	// before how long values are: it goes up while results are small.
-	width int
+	late    lateOps
 
-	// Of a command of several keys.
-	begun   int // where its reply begins
+	// The state of a command of several keys.
+	amid    bool // some of its keys are answered
+	begun   int  // where its reply begins
+	size    int  // the size of the reply, then
 	found   int64
 	failure string
 	why     error // of the store, if it was that
@@ -69,10 +70,13 @@ func (c *conn) add(op table.Op, s shape) {
 }
 
 func (c *conn) addOne(op table.Op, a answer) {
-	b := &c.batch
-	if len(b.ops) >= b.width {
+	if c.batch != nil && len(c.batch.ops) >= c.width {
 		c.run()
 	}
+	if c.batch == nil {
+		c.batch = c.server.batches.Get().(*batch)
+	}
+	b := c.batch
 	b.ops = append(b.ops, op)
 	b.answers = append(b.answers, a)
 	if len(b.results) < len(b.ops) {
@@ -89,12 +93,11 @@ func (c *conn) addEach(n int, s shape, op func(i int) table.Op) {
 
 // run gives the batch to the store and appends the replies.
 func (c *conn) run() {
-	b := &c.batch
-	n := len(b.ops)
-	if n == 0 {
+	b := c.batch
+	if b == nil || len(b.ops) == 0 {
 		return
 	}
-	results := b.results[:n]
+	results := b.results[:len(b.ops)]
 	for i := range results {
 		r := &results[i]
 		*r = table.Result{Value: r.Value[:0]}
@@ -103,20 +106,88 @@ func (c *conn) run() {
 	bytes := 0
 	for i := range results {
 		r := &results[i]
+		if r.Err == table.ErrLater {
+			c.again(i, results)
+		}
 		bytes += len(r.Value)
 		c.answer(b.answers[i], r)
 		if cap(r.Value) > keptValue {
+			c.server.options.Memory.Give(r.Value)
 			r.Value = nil
 		}
 	}
-	clear(b.ops) // not to keep the read buffer
+	clear(b.ops) // the ops must not keep the read buffer
 	b.ops, b.answers = b.ops[:0], b.answers[:0]
 	if bytes > muchResult {
-		b.width = max(leastWidth, b.width/4)
+		c.width = max(leastWidth, c.width/4)
 	} else {
-		b.width = min(mostWidth, 2*b.width)
+		c.width = min(mostWidth, 2*c.width)
+	}
+	if !b.amid {
+		c.batch = nil
+		c.server.batches.Put(b)
+		c.sent()
 	}
 }
+
+// lateOps are the operations of a batch that the store has put off, and where they stand in the batch.
+type lateOps struct {
+	ops     []table.Op
+	results []table.Result
+	at      []int
+}
+
+// again does the operations from one on that the store has put off. The first one gets a result. If there
+// is no room for its value for a while, the result is an error.
+func (c *conn) again(first int, results []table.Result) {
+	b, memory := c.batch, c.server.options.Memory
+	l := &b.late
+	l.ops, l.results, l.at = l.ops[:0], l.results[:0], l.at[:0]
+	waiting := 0 // bytes of results in Go's heap
+	for i := first; i < len(results); i++ {
+		if results[i].Err == table.ErrLater {
+			memory.Give(results[i].Value)
+			l.ops, l.results, l.at = append(l.ops, b.ops[i]), append(l.results, table.Result{}), append(l.at, i)
+		}
+		waiting += len(results[i].Value)
+	}
+	if !b.amid && c.size() >= keptReply {
+		c.cover(cap(c.out) + waiting)
+		c.flush()
+	}
+	timer := time.NewTimer(patient)
+	defer timer.Stop()
+	for {
+		freed := memory.Freed()
+		c.server.options.Store.Do(c.server.running, l.ops, l.results)
+		if l.results[0].Err != table.ErrLater {
+			break
+		}
+		if !b.amid && c.size() > 0 {
+			c.flush() // it may be this client's own values that take the room
+			continue
+		}
+		select {
+		case <-freed:
+			continue
+		case <-timer.C:
+		case <-c.server.running.Done():
+		}
+		l.results[0].Err = errNoReply
+		break
+	}
+	for i, at := range l.at {
+		results[at] = l.results[i]
+	}
+	clear(l.ops)
+	clear(l.results)
+}
+
+// patient is for how long a reply waits for room.
+const patient = time.Second
+
+// errNoReply is a value for which there was no room.
+var errNoReply = fmt.Errorf("%w: %s", table.ErrFull, textNoReply)
 
 // answer appends the reply to an operation, or to a command when all its keys are
 // known.
@@ -128,12 +199,11 @@ func (c *conn) answer(a answer, r *table.Result) {
 		} else {
 			c.single(a.shape, r)
 		}
-		c.sent()
 		return
 	}
-	b := &c.batch
-	if a.first {
-		b.begun, b.found, b.failure, b.why = len(c.out), 0, "", nil
+	b := c.batch
+	if b.amid = !a.last; a.first {
+		b.begun, b.size, b.found, b.failure, b.why = len(c.out), c.size(), 0, "", nil
 		if a.shape == asElement {
 			c.array(a.of)
 		}
@@ -144,14 +214,16 @@ func (c *conn) answer(a answer, r *table.Result) {
 		b.failure, b.why = inRedisWords(r.Err), r.Err
 	case a.shape == asElement:
 		c.value(r)
-		if len(c.out)-b.begun > c.server.options.Reply {
+		if c.size()-b.size > c.server.options.Reply {
 			b.failure = c.tooMuch("ask for fewer keys at a time")
+		} else if len(c.out)-b.begun > keptReply && !c.cover(cap(c.out)) {
+			b.failure, b.why = textNoReply, table.ErrFull
 		}
 	case r.Found:
 		b.found++
 	}
 	if b.failure != "" {
-		c.out = c.out[:b.begun]
+		c.cut(b.begun, c.server.options.Memory)
 	}
 	if !a.last {
 		return
@@ -165,7 +237,6 @@ func (c *conn) answer(a answer, r *table.Result) {
 	case a.shape == asOK:
 		c.ok()
 	}
-	c.sent()
 }
 
 // single appends the reply to an operation that is a command.
@@ -208,7 +279,12 @@ func (c *conn) value(r *table.Result) {
 		c.null()
 		return
 	}
-	c.bytes(r.Value)
+	if len(r.Value) <= table.LongValue {
+		c.bytes(r.Value)
+		return
+	}
+	c.whole(r.Value)
+	r.Value = nil // the reply has it now
 }
 
 // lifetime is how long a key lives, or until when: -2 if there is none, -1 for ever.
@@ -240,7 +316,7 @@ func (c *conn) tooMuch(instead string) string {
 // sent writes what there is if it is much, between two replies, so that a pipeline
 // does not pile up what its client does not read.
 func (c *conn) sent() {
-	if len(c.out) >= keptReply {
+	if c.size() >= keptReply {
 		c.flush()
 	}
 }

@@ -17,7 +17,7 @@ func configCommands() []*command {
 func configGet(c *conn, args [][]byte) {
 	o := c.server.options
 	settings := [][2]string{
-		{"save", ""}, {"appendonly", "no"}, {"databases", "1"}, {"maxmemory", strconv.Itoa(o.Memory)}, {"maxmemory-policy", "noeviction"},
+		{"save", ""}, {"appendonly", "no"}, {"databases", "1"}, {"maxmemory", strconv.Itoa(o.Memory.Usage().Limit)}, {"maxmemory-policy", "noeviction"},
 		{"maxclients", strconv.Itoa(o.Clients)}, {"proto-max-bulk-len", strconv.Itoa(o.Bulk)},
 		{"client-query-buffer-limit", strconv.Itoa(o.Request)}, {"timeout", strconv.Itoa(int(math.Ceil(o.Idle.Seconds())))},
 	}

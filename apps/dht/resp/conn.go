@@ -15,15 +15,19 @@ type conn struct {
 	id     int64
 	link   net.Conn
 	reader *reader
-	batch  batch
+	batch  *batch // nil: nothing waits for the store
+	// width is how many operations go to the store at once, at most. The lengths of
+	// values are not known before, so it goes up while results are small.
+	width int
 	reply
+	covered int // bytes of replies that the budget was told of
 	counted *command
-	streak  uint64 // of it; no other goroutine knows of it
-	closing bool   // after the output is written
+	streak  uint64 // the calls of counted that are not added to the counts yet
+	closing bool   // it closes after the output is written
 	bounds
-	failed error // of a write
+	failed error // the error of a write
 
-	// What CLIENT LIST shows to others.
+	// CLIENT LIST shows these to other clients.
 	since  int64
 	last   atomic.Int64
 	label  atomic.Pointer[string]
@@ -36,15 +40,15 @@ type conn struct {
 func (s *Server) newConn(link net.Conn, id int64) *conn {
 	c := &conn{server: s, id: id, link: link, since: s.options.Now(), bounds: bounds{born: time.Now()}}
 	c.last.Store(c.since)
-	c.batch.width = leastWidth
-	c.reader = newReader(link, limits{bulk: s.options.Bulk, request: s.options.Request, stranger: s.options.Password != ""})
+	c.width = leastWidth
+	c.reader = newReader(link, s.options.Memory, limits{bulk: s.options.Bulk, request: s.options.Request, stranger: s.options.Password != ""})
 	return c
 }
 
 // serve answers until the client leaves, says what makes no sense, or the server
 // ends.
 func (c *conn) serve() {
-	defer c.link.Close()
+	defer c.release()
 	for !c.closing {
 		if err := c.wait(); err != nil {
 			c.left(err)
@@ -74,6 +78,18 @@ func (c *conn) serve() {
 	}
 }
 
+// connBytes is what a connection takes of Go's heap at rest: its own buffers, and its goroutine.
+const connBytes = 16 << 10
+
+// release gives all memory back.
+func (c *conn) release() {
+	c.link.Close()
+	memory := c.server.options.Memory
+	c.reader.close()
+	c.cut(0, memory)
+	memory.Drop(c.covered + connBytes)
+}
+
 // wait returns when there is more to read.
 func (c *conn) wait() error {
 	if err := c.sends(); err != nil {
@@ -92,6 +108,10 @@ func (c *conn) pipeline() error {
 	c.last.Store(c.server.options.Now())
 	for !c.closing && c.failed == nil {
 		args, err := c.reader.next()
+		if err == errNoRoom {
+			c.noRoom()
+			continue
+		}
 		if err != nil {
 			c.run()
 			c.protocol(err)
@@ -106,6 +126,21 @@ func (c *conn) pipeline() error {
 	}
 	c.run()
 	return nil
+}
+
+// noRoom answers a command that was dropped.
+func (c *conn) noRoom() {
+	c.partly = time.Time{}
+	if cmd := c.server.find(c.reader.name); cmd != nil {
+		c.count(cmd)
+		cmd.failed.Add(1)
+		cmd.full.Add(1)
+	} else {
+		c.server.unknown.Add(1)
+	}
+	c.run()
+	c.failure(textNoRoom)
+	c.sent()
 }
 
 // execute finds the command and does it, now or with the batch.

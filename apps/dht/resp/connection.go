@@ -7,13 +7,13 @@ func ping(c *conn, args [][]byte) {
 	case 1:
 		c.status("PONG")
 	case 2:
-		c.bytes(args[1])
+		c.whole(args[1])
 	default:
 		c.failure(textArity("ping"))
 	}
 }
 
-func echo(c *conn, args [][]byte) { c.bytes(args[1]) }
+func echo(c *conn, args [][]byte) { c.whole(args[1]) }
 
 func quit(c *conn, _ [][]byte) {
 	c.ok()

@@ -6,9 +6,9 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/table"
 )
 
-// Counts are what a server has done so far, for whoever watches it.
+// Counts are what a server has done so far, for observers of it.
 type Counts struct {
-	Connections int    // there are now
+	Connections int    // the connections that there are now
 	Accepted    uint64 // connections
 	Refused     uint64 // connections, since there were too many
 	Unknown     uint64 // commands that do not exist

@@ -45,7 +45,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		r := newReader(bytes.NewReader(text), limits{bulk: 1 << 20, request: 1 << 24})
+		r := newReader(bytes.NewReader(text), nil, limits{bulk: 1 << 20, request: 1 << 24})
 		for moved, at := 0, 0; ; {
 			args, err := r.next()
 			switch {

@@ -12,8 +12,8 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
-// Of a thousand guesses in no time, a few are looked at, and the log has a few lines. The right
-// password is refused as long as guesses come, and helps a second later.
+// The server looks at a few of a thousand guesses that come at once, and the log has a few lines. It
+// refuses the right password as long as guesses come, and takes it a second later.
 func TestGuesses(t *testing.T) {
 	const many = 1000
 	log := make(events, 4*many)
@@ -95,8 +95,8 @@ func TestSeldom(t *testing.T) {
 }
 
 // A client that sends a byte now and then, and never a whole request, loses its place; so does
-// one that never gives the password, and one that takes a reply byte by byte. Whoever sends
-// whole requests stays.
+// one that never gives the password, and one that takes a reply byte by byte. A client that
+// sends whole requests stays.
 func TestDripping(t *testing.T) {
 	drip := func(c net.Conn, text string) (sent int) {
 		for i := range len(text) {

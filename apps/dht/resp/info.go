@@ -86,7 +86,7 @@ func infoMemory(s *Server, _ *conn) ([]string, error) {
 	used := resident()
 	return []string{
 		fmt.Sprintf("used_memory:%d", used), fmt.Sprintf("used_memory_human:%.2fM", float64(used)/(1<<20)),
-		fmt.Sprintf("used_memory_rss:%d", used), fmt.Sprintf("maxmemory:%d", s.options.Memory), "maxmemory_policy:noeviction",
+		fmt.Sprintf("used_memory_rss:%d", used), fmt.Sprintf("maxmemory:%d", s.options.Memory.Usage().Limit), "maxmemory_policy:noeviction",
 	}, nil
 }
 

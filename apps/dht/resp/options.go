@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/orwl/go-orwl/apps/dht/budget"
 )
 
 // Options say what a server serves, to which clients, and how much of it.
@@ -16,8 +18,9 @@ type Options struct {
 	// Clients is how many connections there are at a time, at most: 1 to 65536,
 	// 10000 if zero.
 	Clients int
-	// Memory is how many bytes the store may grow to, for clients that ask; 0 if that is not known.
-	Memory int
+	// Memory is what clients' requests and replies take, the store's if that has one. A request for which it
+	// has no room is answered by OOM, and a client for which it has none is refused. Nil is no limit.
+	Memory *budget.Budget
 	// Patience is how long a client may take to give the password, and for a request that has
 	// begun, beside what its size takes at 16 KiB/s: 30 s if zero.
 	Patience time.Duration

@@ -2,8 +2,11 @@ package resp
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+
+	"github.com/orwl/go-orwl/apps/dht/budget"
 )
 
 // protocolError is why a connection cannot go on: the server cannot tell where the next command
@@ -16,13 +19,15 @@ func (e protocolError) Error() string { return "Protocol error: " + string(e) }
 const (
 	mostArgs         = 1 << 20  // strings of a command
 	mostInline       = 64 << 10 // bytes of an inline command
-	strangersArgs    = 10       // and of one that comes before the password
+	strangersArgs    = 10       // strings of a command that comes before the password
 	strangersBulk    = 16 << 10
 	mostDigits       = 20 // of a number with its sign
 	leastBuffer      = 4 << 10
-	pipelineBuffer   = 64 << 10 // the buffer of who sends as much as fits in
+	pipelineBuffer   = 64 << 10 // the buffer of a client that sends as much as fits in
 	missing          = -1
 	argsKeptAtRest   = 1 << 10
+	argBytes         = 40 // the memory of a string beside its bytes: a span, and a slice of args
+	longestKnown     = 32 // the beginning of a command whose rest is not kept
 	protoBulk        = protocolError("invalid bulk length")
 	protoMultibulk   = protocolError("invalid multibulk length")
 	protoInline      = protocolError("too big inline request")
@@ -42,33 +47,67 @@ type limits struct {
 //
 //	buf:  ....|command, complete|command, half|........
 //	           start             start+seen    end
+//
+// Its small buffer is its own. A larger one is the budget's, and goes back there when it is not needed. If the budget
+// has no room for a command, the reader drops what comes of it, and goes on behind it.
 type reader struct {
 	from       io.Reader
+	memory     *budget.Budget
 	limits     limits
-	buf        []byte
+	small, buf []byte // buf may be small
 	start, end int
 
-	// Of the command that begins at start, relative to it, so that the buffer can
-	// move: how far it was looked at, how many strings it has still to bring, the
-	// length of the string that seen points at, and where the others are.
-	seen  int
-	left  int
-	bulk  int
-	spans []span
+	// The state of the command that begins at start. Places are relative to it, so
+	// that the buffer can move.
+	seen  int    // how far it was looked at
+	left  int    // how many strings it has still to bring
+	bulk  int    // the length of the string that seen points at
+	spans []span // where the other strings are
 
-	args [][]byte
+	args   [][]byte
+	counts int // the args beyond argsKeptAtRest that the budget counts
+	proven int // the longest string that came whole
+
+	// The state of a command that is dropped.
+	dropping bool
+	skip     int    // bytes to drop, before the next length
+	line     bool   // drop up to the end of the line
+	dropped  int    // bytes so far
+	name     []byte // of the command, as much as was known
 }
+
+// errNoRoom is a command that was dropped, since the budget had no room for it. The reader goes on.
+var errNoRoom = errors.New("resp: no room for the request")
 
 // span is where a string is.
 type span struct{ from, to int }
 
-func newReader(from io.Reader, l limits) *reader {
-	return &reader{from: from, limits: l, bulk: missing}
+func newReader(from io.Reader, memory *budget.Budget, l limits) *reader {
+	return &reader{from: from, memory: memory, limits: l, bulk: missing}
+}
+
+// begun is how much has come of a command that is not complete.
+func (r *reader) begun() int { return r.end - r.start + r.dropped }
+
+// close gives all memory back.
+func (r *reader) close() {
+	r.exchange(nil)
+	r.memory.Drop(r.counts * argBytes)
+	r.counts = 0
 }
 
 // next is the next command that is here completely, or nil. Its strings are valid
 // until fill.
 func (r *reader) next() ([][]byte, error) {
+	if r.dropping {
+		over, err := r.drop()
+		if err == nil && over {
+			err = errNoRoom
+		}
+		if err != nil || !over {
+			return nil, err
+		}
+	}
 	for r.start < r.end {
 		if r.seen == 0 && r.buf[r.start] != '*' || r.left == 0 && r.seen > 0 {
 			args, complete, err := r.inline()
@@ -89,6 +128,10 @@ func (r *reader) next() ([][]byte, error) {
 		for r.left > 0 {
 			if ok, err := r.one(); !ok {
 				return nil, err
+			}
+			if len(r.spans) > argsKeptAtRest+r.counts && r.left > 0 && !r.count() {
+				r.giveUp()
+				return r.next()
 			}
 		}
 		return r.command(), nil
@@ -131,38 +174,53 @@ func (r *reader) header() (bool, error) {
 
 // one reads a string.
 func (r *reader) one() (bool, error) {
-	rest := r.buf[r.start+r.seen : r.end]
 	if r.bulk == missing {
-		if len(rest) == 0 {
-			return false, nil
+		size, err := r.length()
+		if size == 0 || err != nil {
+			return false, err
 		}
-		if rest[0] != '$' {
-			return false, protocolError(fmt.Sprintf("expected '$', got '%c'", printable(rest[0])))
+		if r.seen += size; r.seen+r.bulk+2 > r.limits.request {
+			return false, r.tooLarge()
 		}
-		n, size, ok := r.number()
-		if size == 0 {
-			return false, r.tooLong(protoBulk)
-		}
-		if !ok || n < 0 || n > int64(r.limits.bulk) {
-			return false, protoBulk
-		}
-		if r.limits.stranger && n > strangersBulk {
-			return false, strangersTooLong
-		}
-		if r.seen+size+int(n)+2 > r.limits.request {
-			return false, protocolError(fmt.Sprintf("request is longer than %d bytes", r.limits.request))
-		}
-		r.seen, r.bulk, rest = r.seen+size, int(n), rest[size:]
 	}
+	rest := r.buf[r.start+r.seen : r.end]
 	if len(rest) < r.bulk+2 {
 		return false, nil
 	}
 	if rest[r.bulk] != '\r' || rest[r.bulk+1] != '\n' {
 		return false, protoBulk
 	}
+	r.proven = max(r.proven, r.bulk)
 	r.spans = append(r.spans, span{r.seen, r.seen + r.bulk})
 	r.seen, r.left, r.bulk = r.seen+r.bulk+2, r.left-1, missing
 	return true, nil
+}
+
+// length reads how long the next string is. The size of that line is 0 if it is not complete.
+func (r *reader) length() (size int, err error) {
+	rest := r.buf[r.start+r.seen : r.end]
+	if len(rest) == 0 {
+		return 0, nil
+	}
+	if rest[0] != '$' {
+		return 0, protocolError(fmt.Sprintf("expected '$', got '%c'", printable(rest[0])))
+	}
+	n, size, ok := r.number()
+	if size == 0 {
+		return 0, r.tooLong(protoBulk)
+	}
+	if !ok || n < 0 || n > int64(r.limits.bulk) {
+		return 0, protoBulk
+	}
+	if r.limits.stranger && n > strangersBulk {
+		return 0, strangersTooLong
+	}
+	r.bulk = int(n)
+	return size, nil
+}
+
+func (r *reader) tooLarge() error {
+	return protocolError(fmt.Sprintf("request is longer than %d bytes", r.limits.request))
 }
 
 // number reads the line at seen, a letter and a number. Its size is 0 if the line is
@@ -229,29 +287,139 @@ func (r *reader) fill() error {
 }
 
 // room makes room to read into, for what has come and as much again: a length that
-// a client only says costs nothing.
+// a client only says costs nothing, unless a string of that length has come before.
 func (r *reader) room() {
 	full := r.end == len(r.buf)
-	held := copy(r.buf, r.buf[r.start:r.end])
-	r.start, r.end = 0, held
-	size := len(r.buf)
-	switch {
-	case size == 0:
-		size = leastBuffer
-	case held == size:
-		size = min(2*size, r.limits.request+pipelineBuffer)
-	case full && size < pipelineBuffer:
-		size *= 2
-	case held <= pipelineBuffer/2 && size > pipelineBuffer:
-		size = pipelineBuffer
+	held := r.end - r.start
+	if held == 0 {
+		r.start, r.end = 0, 0
 	}
-	if size != len(r.buf) {
-		grown := make([]byte, size)
-		copy(grown, r.buf[:held])
-		r.buf = grown
+	if r.counts > 0 && r.left == 0 {
+		r.memory.Drop(r.counts * argBytes)
+		r.counts = 0
 	}
 	if cap(r.args) > argsKeptAtRest && r.left == 0 {
 		r.args, r.spans = nil, nil
+	}
+	size := len(r.buf)
+	known := 0 // the bytes that the command needs for certain
+	if r.bulk != missing && !r.dropping && r.bulk <= r.proven {
+		known = r.seen + r.bulk + len("\r\n")
+	}
+	switch {
+	case known > size:
+		size = known
+	case held == size:
+		size = max(leastBuffer, min(2*size, r.limits.request+pipelineBuffer))
+	case full && size < pipelineBuffer:
+		size *= 2
+	case held <= leastBuffer/2 && known <= leastBuffer && (size > pipelineBuffer || size > leastBuffer && !r.memory.Calm()):
+		size = leastBuffer
+	case held <= pipelineBuffer/2 && known <= pipelineBuffer && size > pipelineBuffer:
+		size = pipelineBuffer
+	}
+	if size == len(r.buf) || r.resize(size) || held < len(r.buf) {
+		copy(r.buf, r.buf[r.start:r.end])
+		r.start, r.end = 0, held
+		return
+	}
+	r.giveUp()
+	r.sink()
+	held = copy(r.buf, r.buf[r.start:r.end]) // a length that is not complete
+	r.start, r.end = 0, held
+}
+
+// resize moves what is held into a buffer of at least so many bytes, and reports whether it could.
+func (r *reader) resize(size int) bool {
+	var b []byte
+	if size <= leastBuffer {
+		if r.small == nil {
+			r.small = make([]byte, leastBuffer)
+		}
+		b = r.small
+	} else if b = r.memory.Take(size); b == nil {
+		return false
+	}
+	r.exchange(b)
+	return true
+}
+
+// exchange moves what is held into another buffer.
+func (r *reader) exchange(b []byte) {
+	held := copy(b, r.buf[r.start:r.end])
+	if len(r.buf) > leastBuffer {
+		r.memory.Give(r.buf)
+	}
+	r.buf, r.start, r.end = b, 0, held
+}
+
+// count tells the budget of more strings of a command, and reports whether there is room for them.
+func (r *reader) count() bool {
+	more := max(argsKeptAtRest, r.counts)
+	if !r.memory.Hold(more * argBytes) {
+		return false
+	}
+	r.counts += more
+	return true
+}
+
+// giveUp begins to drop the command that begins at start.
+func (r *reader) giveUp() {
+	r.name = r.name[:0]
+	if len(r.spans) > 0 {
+		s := r.spans[0]
+		r.name = append(r.name, r.buf[r.start+s.from:r.start+min(s.to, s.from+longestKnown)]...)
+	}
+	r.dropping, r.line, r.skip, r.dropped = true, r.left == 0, 0, r.seen
+	if r.bulk != missing {
+		r.skip = r.bulk + len("\r\n")
+	}
+	if r.line {
+		r.seen, r.dropped = 0, 0
+	}
+	r.start += r.seen
+	r.seen, r.bulk, r.spans = 0, missing, r.spans[:0]
+}
+
+// sink drops what has come of the string that is dropped, or of the line.
+func (r *reader) sink() {
+	n := min(r.skip, r.end-r.start)
+	if r.line {
+		n = r.end - r.start
+		if i := bytes.IndexByte(r.buf[r.start:r.end], '\n'); i >= 0 {
+			n, r.line = i+1, false
+		}
+	} else if r.skip -= n; r.skip == 0 && n > 0 {
+		r.left--
+	}
+	r.start += n
+	r.dropped += n
+}
+
+// drop drops what has come of a command, and reports whether it is over.
+func (r *reader) drop() (over bool, err error) {
+	for {
+		r.sink()
+		if r.line && r.dropped > mostInline {
+			return false, protoInline
+		}
+		if r.line || r.skip > 0 {
+			return false, nil
+		}
+		if r.left == 0 {
+			r.dropping, r.dropped = false, 0
+			return true, nil
+		}
+		size, err := r.length()
+		if size == 0 || err != nil {
+			return false, err
+		}
+		r.start += size
+		r.dropped += size
+		r.skip, r.bulk = r.bulk+len("\r\n"), missing
+		if r.dropped+r.skip > r.limits.request {
+			return false, r.tooLarge()
+		}
 	}
 }
 

@@ -3,19 +3,67 @@ package resp
 import (
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 
 	"github.com/tidwall/redcon"
 
+	"github.com/orwl/go-orwl/apps/dht/budget"
 	"github.com/orwl/go-orwl/apps/dht/table"
 )
 
 // reply is what a connection is about to write, in the protocol that its client has
 // asked for.
+//
+// A long value is not copied into the reply: out has what comes before and after it.
 type reply struct {
-	out []byte
-	v3  bool
+	out    []byte
+	values []longValue
+	long   int // bytes of values
+	v3     bool
+}
+
+// longValue is a value that is written behind the first bytes of out.
+type longValue struct {
+	at    int
+	value []byte
+}
+
+// size is how many bytes the reply has.
+func (r *reply) size() int { return len(r.out) + r.long }
+
+// whole appends a string. Its bytes must not change before the reply is written.
+func (r *reply) whole(b []byte) {
+	if len(b) <= table.LongValue {
+		r.bytes(b)
+		return
+	}
+	r.head('$', len(b))
+	r.values = append(r.values, longValue{len(r.out), b})
+	r.long += len(b)
+	r.out = append(r.out, "\r\n"...)
+}
+
+// cut takes away all but the first bytes of out, and the values behind these.
+func (r *reply) cut(begun int, memory *budget.Budget) {
+	for last := len(r.values) - 1; last >= 0 && r.values[last].at > begun; last-- {
+		v := &r.values[last]
+		r.long -= len(v.value)
+		memory.Give(v.value)
+		v.value, r.values = nil, r.values[:last]
+	}
+	r.out = r.out[:begun]
+}
+
+// pieces are the reply as it is written.
+func (r *reply) pieces() (p net.Buffers) {
+	from := 0
+	for _, v := range r.values {
+		p = append(p, r.out[from:v.at], v.value)
+		from = v.at
+	}
+	return append(p, r.out[from:])
 }
 
 func (r *reply) ok()                  { r.out = redcon.AppendOK(r.out) }
@@ -29,7 +77,7 @@ func (r *reply) flag(yes bool)        { r.number(oneIf(yes)) }
 func (r *reply) protocol(e error)     { r.failure("ERR " + e.Error()) }
 func (r *reply) storeError(err error) { r.failure(inRedisWords(err)) }
 
-// What RESP3 has and RESP2 says otherwise, which redcon does not know.
+// These replies have a form of their own in RESP3, which redcon does not know.
 
 func (r *reply) null() {
 	if r.v3 {
@@ -93,6 +141,9 @@ const (
 	textExpireGT   = "ERR GT and LT options at the same time are not compatible"
 	textDatabase   = "ERR DB index is out of range"
 	textClients    = "ERR max number of clients reached"
+	textNoRoom     = "OOM clients and keys take all that -memory allows: no room for the request"
+	textNoReply    = "OOM clients and keys take all that -memory allows: no room for the reply"
+	textNoClient   = "OOM clients and keys take all that -memory allows: no room for one more client"
 	textName       = "ERR Client names cannot contain spaces, newlines or special characters."
 )
 
@@ -145,6 +196,8 @@ func inRedisWords(err error) string {
 		return textNotInteger
 	case errors.Is(err, table.ErrOverflow):
 		return textOverflow
+	case err == errNoReply:
+		return textNoReply
 	case errors.Is(err, table.ErrFull):
 		return "OOM " + text
 	}

@@ -19,9 +19,9 @@ const (
 // scanning is what a SCAN asks for.
 type scanning struct {
 	cursor uint64
-	like   glob // any if nil
+	like   glob // nil: any key
 	count  int
-	none   bool // of that type
+	none   bool // no key has the type that was asked for
 }
 
 func scan(c *conn, args [][]byte) {
@@ -30,7 +30,7 @@ func scan(c *conn, args [][]byte) {
 		c.failure(problem)
 		return
 	}
-	var found []byte // as they are written
+	var found []byte // the keys in the form of the reply
 	n, longest := 0, c.server.options.Reply
 	next, err := c.server.options.Store.Scan(c.server.running, q.cursor, q.count, func(key []byte) {
 		if q.none || q.like != nil && !q.like.matches(key) {

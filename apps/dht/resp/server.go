@@ -38,6 +38,8 @@ type Server struct {
 	conns     map[*conn]struct{}
 	lastID    int64
 	serving   sync.WaitGroup
+
+	batches sync.Pool // of *batch
 }
 
 // New returns a server of o.Store. It does nothing before Serve.
@@ -51,6 +53,7 @@ func New(o Options) (*Server, error) {
 		options: o, started: o.Now(), password: sha256.Sum256([]byte(o.Password)),
 		listeners: make(map[net.Listener]struct{}), conns: make(map[*conn]struct{}),
 	}
+	s.batches.New = func() any { return new(batch) }
 	s.running, s.stop = context.WithCancel(context.Background())
 	s.inOrder = commands()
 	s.table = make(map[string]*command, len(s.inOrder))
@@ -60,8 +63,8 @@ func New(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Serve answers whoever connects to l, and closes l in the end. It returns why l
-// accepts no more: ErrServerClosed after Shutdown or Close.
+// Serve answers each client that connects to l, and closes l in the end. It returns why
+// l accepts no more: ErrServerClosed after Shutdown or Close.
 func (s *Server) Serve(l net.Listener) error {
 	defer l.Close()
 	s.mu.Lock()
@@ -107,13 +110,15 @@ func (s *Server) welcome(link net.Conn) {
 	if full || late {
 		s.mu.Unlock()
 		if full {
-			s.refused.Add(1)
-			s.options.Log.Warn("client refused: there are too many", "client", link.RemoteAddr().String(), "limit", s.options.Clients)
-			// A line fits an empty send buffer: this does not wait.
-			link.SetWriteDeadline(time.Now().Add(lingering))
-			link.Write([]byte("-" + textClients + "\r\n"))
+			s.turnAway(link, textClients)
+		} else {
+			link.Close()
 		}
-		link.Close()
+		return
+	}
+	if !s.options.Memory.Hold(connBytes) {
+		s.mu.Unlock()
+		s.turnAway(link, textNoClient)
 		return
 	}
 	s.accepted.Add(1)
@@ -127,6 +132,16 @@ func (s *Server) welcome(link net.Conn) {
 		defer s.forget(c)
 		c.serve()
 	}()
+}
+
+// turnAway tells a client why it is refused, and closes its connection.
+func (s *Server) turnAway(link net.Conn, why string) {
+	s.refused.Add(1)
+	s.options.Log.Warn("client refused", "client", link.RemoteAddr().String(), "why", why, "limit", s.options.Clients)
+	// A line fits an empty send buffer: this does not wait.
+	link.SetWriteDeadline(time.Now().Add(lingering))
+	link.Write([]byte("-" + why + "\r\n"))
+	link.Close()
 }
 
 func (s *Server) forget(c *conn) {

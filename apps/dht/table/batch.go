@@ -10,8 +10,16 @@ type batch struct {
 	groups    []group
 	touched   []int32 // groups that have ops
 	questions []*question
-	answered  []*question // that are used again
-	read      uint64      // the sum of what was touched, so that it is
+	answered  []*question // the questions that can be used again
+	read      uint64      // the sum of the words that were touched, so that the compiler keeps the reads
+	values    int         // bytes of values in results so far
+}
+
+// later puts off an op and the ops of its group behind it, so that they keep their order.
+func (b *batch) later(op int32, results []Result) {
+	for i := op; i >= 0; i = b.next[i] {
+		results[i] = Result{Value: results[i].Value, Err: ErrLater}
+	}
 }
 
 // group is a list of ops, in their order.
@@ -55,7 +63,7 @@ func (b *batch) question() *question {
 	if n := len(b.answered); n > 0 {
 		q = b.answered[n-1]
 		b.answered = b.answered[:n-1]
-		q.err = nil
+		q.err, q.later = nil, false
 	} else {
 		q = &question{b: b, done: make(chan struct{}, 1)}
 	}
@@ -82,9 +90,9 @@ func (b *batch) clear() {
 	for _, g := range b.touched {
 		b.groups[g] = group{head: -1, last: -1}
 	}
-	b.hashes, b.next, b.touched = b.hashes[:0], b.next[:0], b.touched[:0]
+	b.hashes, b.next, b.touched, b.values = b.hashes[:0], b.next[:0], b.touched[:0], 0
 	for _, q := range b.questions {
-		if !q.over { // else the answer is still to come
+		if !q.over { // otherwise the answer may still come
 			q.all = nil
 			b.answered = append(b.answered, q)
 		}

@@ -1,5 +1,5 @@
 // Package table is the paper's distributed hash table as a library: many volumes, each
-// a resource that is used through its relaxed door, spread over the nodes of a run. Keys
+// a resource with relaxed access, spread over the nodes of a run. Keys
 // and values are byte strings ([Strings]) or 64-bit numbers ([Numbers]).
 //
 //	t, err := table.NewStrings(ctx, table.Options{})
@@ -10,12 +10,12 @@
 //	results := make([]table.Result, len(ops))
 //	t.Do(ctx, ops, results)
 //
-// # Who has what
+// # Where a key is
 //
 // The hash of a key says in which volume it is, and rendezvous hashing which node keeps
-// that (spread.go). Any node may do anything: what is kept elsewhere goes there in one
-// message of each Do, together with what others ask there meanwhile (ferry.go), and is
-// done there by the goroutine that brings it.
+// that volume (spread.go). Any node may do any op. The ops of a Do on keys of another node go there
+// in one message, together with ops that other callers have for that node meanwhile (ferry.go).
+// There the goroutine that brings the message executes them.
 //
 // If a node is lost, or has closed its table, ops on its keys fail with a *[NodeLostError].
 // This includes ops under way: they may or may not have been done. All other keys are as they
@@ -25,11 +25,12 @@
 // # Volumes
 //
 // A volume is bytes that hold everything, so a snapshot of the resource is one of the
-// table: [Open] and [OpenNumbers] read it. One of byte strings has buckets, chains of
-// records, and blocks of size classes for them (layout.go); when it has no room it moves
-// its records together, or doubles, up to Options.Most (room.go). One of numbers is a
-// table and an overflow heap as the paper's, package volume, has them, but of cells that
-// are cache lines (lines.go); it doubles, too. A volume that is full is ErrFull for an op that needs room, and nothing is lost.
+// table: [Open] and [OpenNumbers] read it. A volume of byte strings has buckets, chains of
+// records, and blocks of size classes for them (layout.go). When it has no room it moves
+// its records together, or doubles, up to Options.Most (room.go). A volume of numbers is a
+// table and an overflow heap as in the paper (package volume), but its cells are cache lines
+// (lines.go). It doubles, too. If a volume is full, an op that needs room fails with ErrFull, and
+// nothing is lost.
 //
 // A key that has expired is absent at once. Its memory is used again by the next writer beside
 // it, by Len, or when room is short.
@@ -41,6 +42,6 @@
 //
 // An op holds a volume's lock while it is inside the volume. There it takes no other lock,
 // sends nothing, and calls only Options.Hash and Options.Now. The mutexes of an exchange and
-// its ferries are held for a moment, neither inside of a volume nor around a call's or a
-// question's.
+// its ferries are held for a moment. They are not held inside of a volume, nor while the mutex of a
+// call or a question is taken.
 package table

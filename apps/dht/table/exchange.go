@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/orwl/go-orwl/apps/dht/budget"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -23,10 +24,11 @@ type exchange struct {
 	run     *orwl.Nodes
 	nodes   int
 	ferries []*ferry // by node
+	memory  *budget.Budget
 	serve   func(from int, h head, body *wire.Reader) error
 
 	mu    sync.Mutex
-	calls map[uint64]*call // that are not answered, by their numbers
+	calls map[uint64]*call // the calls that are not answered, by their numbers
 	last  uint64
 	lost  []error // by node, nil as long as it is there
 	over  bool    // this table is closed
@@ -61,7 +63,7 @@ type early struct {
 // newExchange makes an exchange. It returns when all other nodes have made theirs, of tables of
 // the same kind and with the same options.
 func newExchange(ctx context.Context, o Options, kind string, serve func(from int, h head, body *wire.Reader) error) (*exchange, error) {
-	l := &exchange{run: o.Nodes, nodes: o.Nodes.Count(), serve: serve, calls: make(map[uint64]*call), lost: make([]error, o.Nodes.Count())}
+	l := &exchange{run: o.Nodes, memory: o.Memory, nodes: o.Nodes.Count(), serve: serve, calls: make(map[uint64]*call), lost: make([]error, o.Nodes.Count())}
 	for node := range l.nodes {
 		l.ferries = append(l.ferries, &ferry{exchange: l, node: node})
 	}
@@ -219,6 +221,10 @@ func (l *exchange) deliver(from int, header, bulk []byte) error {
 	if over {
 		return nil // it was told, or is being told
 	}
+	// The message is here already, and its answer is about to be.
+	size := len(bulk) + mostValues
+	l.memory.Owe(size)
+	defer l.memory.Drop(size)
 	body := wire.NewReader(bulk)
 	return l.serve(from, h, &body)
 }

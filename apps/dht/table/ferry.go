@@ -13,14 +13,14 @@ import (
 // meanwhile wait until it is back, and go together: with more callers, a message costs each of
 // them less. Two messages at a time were slower with many callers, and no faster with few.
 //
-// mu is held before no other lock. Nothing waits unless it is away.
+// No other lock is taken while mu is held. Nothing waits unless the ferry is away.
 type ferry struct {
 	exchange *exchange
 	node     int
 
 	mu     sync.Mutex
 	away   bool
-	ashore []*load // that wait, in their order; what is added goes to the last
+	ashore []*load // the loads that wait, in their order; new ops go to the last
 	spare  []byte  // memory of a load that is back
 }
 
@@ -30,8 +30,9 @@ type load struct {
 	ferry     *ferry
 	ops       int
 	body      []byte
-	questions []*question // whose ops they are, in their order
-	at        int         // the one that the next result is for
+	held      int         // bytes of Options.Memory
+	questions []*question // the questions that the ops are of, in their order
+	at        int         // the question that the next result is for
 }
 
 // question is the ops of one Do for one node, so many at a time as a message holds.
@@ -40,15 +41,17 @@ type question struct {
 	b    *batch
 	all  operations
 	done chan struct{} // has room for one: all ops of the message have results, or err says why not
+	must bool          // an op writes: none may be asked again
 	end  int32         // the first op that the message does not hold, -1 if none
-	ops  int           // that it holds
-	size int           // that they have in it, at most
+	ops  int           // the number of ops in the message
+	size int           // their bytes in the message, at most
 
-	mu   sync.Mutex
-	next int32 // the first op that has no result
-	left int   // ops of the message without one
-	err  error
-	over bool // no caller waits: ops and results have another owner now
+	mu    sync.Mutex
+	next  int32 // the first op that has no result
+	left  int   // ops of the message without one
+	err   error
+	later bool // an op was put off
+	over  bool // no caller waits: ops and results have another owner now
 }
 
 // ask has the ferry carry the next ops.
@@ -63,6 +66,10 @@ func (q *question) ask() {
 		q.ops, q.size = q.ops+1, q.size+n
 	}
 	q.end, q.left = i, q.ops
+	if !q.exchange.memory.Hold(q.size) {
+		q.fail(errMemory)
+		return
+	}
 	q.carry(q)
 }
 
@@ -72,6 +79,8 @@ func (f *ferry) carry(q *question) {
 	l := f.loading(q)
 	l.questions = append(l.questions, q)
 	l.ops += q.ops
+	l.held += q.size
+	l.body = slices.Grow(l.body, q.size)
 	for i := q.next; i != q.end; i = q.b.next[i] {
 		l.body = q.all.encode(i, l.body)
 	}
@@ -132,6 +141,7 @@ func (l *load) back(err error) {
 		f.ashore = slices.Delete(f.ashore, 0, 1)
 	}
 	f.mu.Unlock()
+	f.exchange.memory.Drop(l.held)
 	if next != nil {
 		next.leave()
 	}
@@ -149,10 +159,18 @@ func (q *question) results(count int, from *wire.Reader) (taken int, all bool, e
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ; count > 0 && q.left > 0; count-- {
-		if q.over {
+		switch {
+		case q.over:
 			err = q.all.skip(from)
-		} else if err = q.all.parse(q.next, from); err == nil {
+		case q.later && !q.must: // the ops behind it keep their order
+			err = q.all.skip(from)
+			q.all.fail(q.next, ErrLater)
 			q.next = q.b.next[q.next]
+		default:
+			if err = q.all.parse(q.next, from, q.must); err == nil {
+				q.later = q.later || q.all.later(q.next)
+				q.next = q.b.next[q.next]
+			}
 		}
 		if err != nil {
 			return taken, false, err
@@ -203,7 +221,7 @@ func (t *roster) afar(ctx context.Context, b *batch, all operations) {
 			continue
 		}
 		q := b.question()
-		q.ferry, q.all, q.next = t.others.ferries[int(g)-len(t.homes)], all, b.groups[g].head
+		q.ferry, q.all, q.next, q.must = t.others.ferries[int(g)-len(t.homes)], all, b.groups[g].head, b.groups[g].writes
 		q.ask()
 	}
 }
@@ -213,6 +231,10 @@ func (t *roster) await(ctx context.Context, b *batch) {
 	for _, q := range b.questions {
 		err := q.wait(ctx)
 		for err == nil && q.end >= 0 {
+			if q.later { // the ops behind it keep their order
+				err = ErrLater
+				break
+			}
 			q.ask()
 			err = q.wait(ctx)
 		}

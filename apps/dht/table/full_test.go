@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/apps/dht/budget"
 )
 
 // TestFull fills volumes to the last block: then there is a clear error for that key
@@ -61,10 +63,23 @@ func TestFull(t *testing.T) {
 }
 
 // TestChurn changes values of all lengths at random in volumes that are nearly full for long,
-// beside a map, some of them for a while only. A refused op changes nothing.
+// beside a map, some of them for a while only. A refused op changes nothing. Once the volumes are as large as
+// they may be, and once there is no memory for larger ones.
 func TestChurn(t *testing.T) {
+	t.Run("Most", func(t *testing.T) { churn(t, Options{Most: 64 << 10}) })
+	t.Run("Memory", func(t *testing.T) {
+		b := budget.New(144 << 10)
+		churn(t, Options{Most: 1 << 20, Memory: b})
+		if u := b.Usage(); u.Keys > u.Limit {
+			t.Errorf("%+v", u)
+		}
+	})
+}
+
+func churn(t *testing.T, o Options) {
 	m := &model{now: 1, keys: make(map[string]entry)}
-	table := newStrings(t, Options{Volumes: 2, First: leastVolume, Most: 64 << 10, Now: func() int64 { return m.now }})[0]
+	o.Volumes, o.First, o.Now = 2, leastVolume, func() int64 { return m.now }
+	table := newStrings(t, o)[0]
 	r := rand.New(rand.NewPCG(1, 2))
 	refused, done := 0, 0
 	for i := range 20000 {

@@ -9,15 +9,16 @@ import (
 )
 
 // newHome makes the resource of a volume that this node keeps.
-func newHome(ctx context.Context, number, size int, o *Options, format func(b []byte)) (*resource.Resource, error) {
+func newHome(ctx context.Context, number, size int, o *Options, memory func(int) (resource.Store, error), format func(b []byte)) (*resource.Resource, error) {
 	r, err := resource.NewWith(fmt.Sprintf("volume %d", number), size, resource.Options{
-		Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return orwl.NewGuard(o.Guard) }},
+		Memory: memory,
+		Guard:  orwl.NewGuard(o.Guard),
 	})
 	if err != nil {
 		return nil, err
 	}
-	if o.Observer != nil {
-		r.Observe(o.Observer, resource.AllRelaxed)
+	if o.Watch != nil {
+		o.Watch(r)
 	}
 	in, err := r.Relaxed(ctx, resource.Write)
 	if err != nil {
@@ -28,7 +29,7 @@ func newHome(ctx context.Context, number, size int, o *Options, format func(b []
 	return r, nil
 }
 
-// modeOf is how to knock for an op.
+// modeOf is the access mode for an op.
 func modeOf(writes bool) resource.Mode {
 	if writes {
 		return resource.Write
@@ -36,8 +37,8 @@ func modeOf(writes bool) resource.Mode {
 	return resource.Read
 }
 
-// anew gives a resource another size without what it holds, which stays as it is in
-// slices of before.
+// anew gives a resource another size, without its contents. Those stay as they are in
+// earlier slices.
 func anew(in resource.Inside, size int) ([]byte, error) {
 	if _, err := in.Resize(0); err != nil {
 		return nil, err

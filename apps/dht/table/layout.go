@@ -28,7 +28,7 @@ import (
 //	24  size of the block / 16, 4 bytes; 1 for a record and 0 for a free block, 4 bytes
 //	32  key, value
 const (
-	atMagic   = 0  // and version of the layout
+	atMagic   = 0  // the magic number and the version of the layout
 	atSize    = 8  // of the volume
 	atBuckets = 16 // how many there are, a power of two
 	atBump    = 24 // where the heap goes on
@@ -89,6 +89,11 @@ func (v vol) buckets() uint64 { return v.word(atBuckets) }
 
 // heap is where the heap begins.
 func (v vol) heap() uint64 { return (headerSize + 8*v.buckets() + unit - 1) &^ (unit - 1) }
+
+// heapOf is where the heap of a volume of a size begins.
+func heapOf(size int) uint64 {
+	return uint64(headerSize+8*bucketsOf(size)+unit-1) &^ (unit - 1)
+}
 
 // bucket is where the link of a hash's bucket is.
 func (v vol) bucket(hash uint64) uint64 { return bucketAt(hash, v.buckets()) }

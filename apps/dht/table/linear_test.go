@@ -144,8 +144,8 @@ func TestStringsLinear(t *testing.T) {
 	})
 }
 
-// TestNumbersLinear is the same of numbers, beside whom others insert so many that
-// volumes grow.
+// TestNumbersLinear is the same for numbers. Others insert so many meanwhile that volumes
+// grow.
 func TestNumbersLinear(t *testing.T) {
 	model := perKey(func(o NumberOp) string { return fmt.Sprint(o.Key) }, value[uint64]{}, numbersStep)
 	worlds(t, func(t *testing.T, port int, nodes []*orwl.Nodes) {

@@ -74,7 +74,7 @@ func formatNumbers(b []byte, hash func(uint64) uint64) *NumbersVolume {
 	v := numbersVolume(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8), hash)
 	const page = 4096 / lineSize
 	for i := 0; i < len(v.lines); i += page {
-		v.lines[i] = line{} // else a read would get a page, and a write then another one
+		v.lines[i] = line{} // otherwise a read would get a page, and a write then another one
 	}
 	v.header[numbersMagicAt], v.header[numbersBucketsAt] = numbersMagic, v.buckets
 	return v

@@ -176,12 +176,18 @@ func (r *Result) encode(b []byte) []byte {
 	return b
 }
 
-// parse reads a result, and appends its value to what there is.
-func (r *Result) parse(from *wire.Reader) error {
+// parse reads a result, and appends its value to what there is. If there is no room for the value, the result is
+// ErrLater; but a value that must be told gets its room beyond the limit.
+func (r *Result) parse(from *wire.Reader, by *Options, must bool) error {
 	flags := from.UintTo(resultEnd - 1)
 	r.Found, r.Done = flags&resultFound != 0, flags&resultDone != 0
 	if flags&resultValue != 0 {
-		r.Value = append(r.Value, from.Bytes()...)
+		value := from.Bytes()
+		if must {
+			r.mustTell(value, by)
+		} else if !r.tell(value, by) {
+			defer r.later() // behind the rest
+		}
 	}
 	if flags&resultNumber != 0 {
 		r.Number = unzigzag(from.Uint())
@@ -211,7 +217,7 @@ func zigzag(n int64) uint64 { return uint64(n)<<1 ^ uint64(n>>63) }
 func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
 
 // told are the errors that a node can tell of, by their number less one.
-var told = [...]error{ErrFull, ErrTooLong, ErrNotInteger, ErrOverflow, ErrOp}
+var told = [...]error{ErrFull, ErrTooLong, ErrNotInteger, ErrOverflow, ErrOp, ErrLater}
 
 // remoteError is an error as another node has told it.
 type remoteError struct {

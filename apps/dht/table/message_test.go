@@ -37,11 +37,11 @@ func TestMessages(t *testing.T) {
 		result := Result{
 			Value: []byte(rapid.String().Draw(t, "value")), Number: rapid.Int64().Draw(t, "number"),
 			Expires: max(0, rapid.Int64().Draw(t, "expires")), Found: rapid.Bool().Draw(t, "found"), Done: rapid.Bool().Draw(t, "done"),
-			Err: rapid.SampledFrom([]error{nil, ErrFull, ErrTooLong, ErrNotInteger, ErrOverflow, ErrOp}).Draw(t, "error"),
+			Err: rapid.SampledFrom([]error{nil, ErrFull, ErrTooLong, ErrNotInteger, ErrOverflow, ErrOp, ErrLater}).Draw(t, "error"),
 		}
 		var back Result
 		r = wire.NewReader(result.encode(nil))
-		if err := errors.Join(back.parse(&r), r.Done()); err != nil || !same(back, result) {
+		if err := errors.Join(back.parse(&r, new(Options), false), r.Done()); err != nil || !same(back, result) {
 			t.Fatalf("%+v became %+v, %v", result, back, err)
 		}
 	})
@@ -62,7 +62,7 @@ func TestToldErrors(t *testing.T) {
 	for _, err := range []error{ErrFull, full, ErrNotInteger, errors.New("something else")} {
 		var got Result
 		r := wire.NewReader((&Result{Err: err}).encode(nil))
-		if bad := got.parse(&r); bad != nil || got.Err == nil || got.Err.Error() != err.Error() || errors.Is(got.Err, ErrFull) != errors.Is(err, ErrFull) {
+		if bad := got.parse(&r, new(Options), false); bad != nil || got.Err == nil || got.Err.Error() != err.Error() || errors.Is(got.Err, ErrFull) != errors.Is(err, ErrFull) {
 			t.Errorf("%v became %v, %v", err, got.Err, bad)
 		}
 	}

@@ -84,7 +84,7 @@ func (m *model) do(o Op) (r Result) {
 	case Length:
 		r.Number = int64(len(e.value))
 	case Expire:
-		never := func(t int64) int64 { // as the latest time
+		never := func(t int64) int64 { // never is the latest time
 			if t == 0 {
 				return math.MaxInt64
 			}

@@ -54,8 +54,8 @@ func NewNumbers(ctx context.Context, options NumbersOptions) (*Numbers, error) {
 	return t, nil
 }
 
-// apart is the hash by which a key's volume is chosen, whose upper bits are others than
-// those that choose its bucket there. It is its own inverse.
+// apart is the hash that chooses a key's volume. Its upper bits are not the bits that choose
+// the key's bucket there. apart is its own inverse.
 func apart(hash uint64) uint64 { return bits.RotateLeft64(hash, 32) }
 
 func (t *Numbers) spread(key uint64) uint64 { return apart(hashOf(t.hasher, key)) }
@@ -86,8 +86,8 @@ func (t *Numbers) glimpse(key uint64) (value uint64, found, ok bool) {
 	return 0, false, false
 }
 
-// glances is how often a reader looks before it goes through the door: as long as a short
-// write takes.
+// glances is how often a reader looks before it takes the lock: as long as a short write
+// takes.
 const glances = 50
 
 // Get returns the value of a key, and whether the key is there.

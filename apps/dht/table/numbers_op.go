@@ -14,8 +14,8 @@ type NumberOp struct {
 	Kind    Kind
 	If      Condition // of a Set
 	Key     uint64
-	Value   uint64 // that a Set gives, or an Add adds
-	Compare uint64 // what Equal compares with
+	Value   uint64 // the value that a Set gives, or that an Add adds
+	Compare uint64 // the value that Equal compares with
 }
 
 // NumberResult is what became of a NumberOp.
@@ -131,7 +131,9 @@ func (r *NumberResult) encode(b []byte) []byte {
 	return b
 }
 
-func (a numberOps) parse(i int32, from *wire.Reader) error { return a.results[i].parse(from) }
+func (a numberOps) parse(i int32, from *wire.Reader, _ bool) error { return a.results[i].parse(from) }
+
+func (a numberOps) later(int32) bool { return false }
 
 func (a numberOps) skip(from *wire.Reader) error {
 	var r NumberResult

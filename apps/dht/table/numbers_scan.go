@@ -83,7 +83,7 @@ func (t *Numbers) scanHere(ctx context.Context, cursor uint64, count int) (next 
 			break
 		}
 	}
-	high, low = bits.Mul64(bucket, 1<<cursorBits) // and up to the next part that begins there
+	high, low = bits.Mul64(bucket, 1<<cursorBits) // rounded up to the next part that begins there
 	low, carry := bits.Add64(low, buckets-1, 0)
 	part, _ = bits.Div64(high+carry, low, buckets)
 	return number<<cursorBits | part, pairs, nil

@@ -12,9 +12,8 @@ import (
 //
 // A writer has the resource alone. It makes writes odd before it changes the volume, and even
 // after. A reader looks without a lock (Numbers.glimpse): if writes was even before and is
-// unchanged after, no writer came between, and the value is true. Otherwise the reader goes
-// through the resource's door. So does every reader where words cannot be read while they are
-// written.
+// unchanged after, no writer came between, and the value is true. Otherwise the reader takes a
+// relaxed access. So does every reader where words cannot be read while they are written.
 type numbersHome struct {
 	writes atomic.Uint64
 	volume atomic.Pointer[NumbersVolume]
@@ -27,11 +26,11 @@ type numbersHome struct {
 func newNumbersHome(ctx context.Context, number int, o *Options, hash func(uint64) uint64) (*numbersHome, error) {
 	h := &numbersHome{o: o, hash: hash}
 	var err error
-	h.r, err = newHome(ctx, number, o.First, o, func(b []byte) { h.volume.Store(formatNumbers(b, hash)) })
+	h.r, err = newHome(ctx, number, o.First, o, nil, func(b []byte) { h.volume.Store(formatNumbers(b, hash)) })
 	return h, err
 }
 
-// get is the value of a key, by the door.
+// get is the value of a key, by a relaxed access.
 func (h *numbersHome) get(ctx context.Context, key uint64) (value uint64, found bool, err error) {
 	in, err := h.r.Relaxed(ctx, resource.Read)
 	if err != nil {

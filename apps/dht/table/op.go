@@ -62,7 +62,7 @@ type Op struct {
 	Sooner  bool      // of an Expire: only if the key expires earlier by it
 	Key     []byte
 	Value   []byte
-	Compare []byte // what Equal compares with
+	Compare []byte // the value that Equal compares with
 	Number  int64
 	Expires int64 // Unix milliseconds, 0 never
 }
@@ -90,10 +90,14 @@ func (o *Op) writes() bool {
 	return true
 }
 
+// tells reports whether the result may have a value.
+func (o *Op) tells() bool { return o.Kind == Get || o.Old }
+
 // Result is what became of an Op.
 type Result struct {
 	// Value is appended to what Value was, so that the caller's buffer is used again:
-	// give buffer[:0]. The rest is set anew.
+	// give buffer[:0]. The rest is set anew. A value that does not fit there, and that is longer
+	// than LongValue, lies in a buffer of Options.Memory.
 	Value   []byte
 	Number  int64
 	Expires int64 // Unix milliseconds, 0 never
@@ -114,6 +118,10 @@ var (
 	ErrNotInteger = errors.New("table: value is not an integer of 64 bits")
 	// ErrOverflow is an Add whose sum is no integer of 64 bits.
 	ErrOverflow = errors.New("table: sum is not an integer of 64 bits")
+	// ErrLater is an op that was not done, since other values of the same Do are long, or there is no room
+	// for this one now: read them, give them back, and ask again. Ops on its key behind it are ErrLater, too. Only with
+	// Options.Memory. A single op is ErrLater if there is no room for its value alone.
+	ErrLater = errors.New("table: no room for the value now: ask again later")
 	// ErrOp is an op that does not exist.
 	ErrOp = errors.New("table: no such op: make it of the constants of Kind and Condition, with what these allow, and an expiry of 0 or later")
 	// ErrClosed is the use of a table that was closed.

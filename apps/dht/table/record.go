@@ -107,16 +107,55 @@ func (v vol) store(at, from, hash uint64, key, value []byte, expires int64) bool
 	return true
 }
 
+// The values of results.
+const (
+	// LongValue is the length in bytes above which a value gets a buffer of Options.Memory.
+	LongValue = 4 << 10
+	// mostValues is how many bytes of values one Do answers with, beside the last one.
+	mostValues = 256 << 10
+)
+
+// tell appends a value to the result. It reports whether there is room, and else says so in the result.
+func (r *Result) tell(value []byte, o *Options) bool {
+	if !r.fits(value, o) {
+		b := o.Memory.Take(len(r.Value) + len(value))
+		if b == nil {
+			r.later()
+			return false
+		}
+		r.Value = b[:copy(b, r.Value)]
+	}
+	r.Value = append(r.Value, value...)
+	return true
+}
+
+// later puts the op off.
+func (r *Result) later() { *r = Result{Value: r.Value, Err: ErrLater} }
+
+// mustTell appends a value that would be lost otherwise.
+func (r *Result) mustTell(value []byte, o *Options) {
+	if !r.fits(value, o) {
+		b := o.Memory.TakeBeyond(len(r.Value) + len(value))
+		r.Value = b[:copy(b, r.Value)]
+	}
+	r.Value = append(r.Value, value...)
+}
+
+// fits reports whether a value needs no buffer of Options.Memory.
+func (r *Result) fits(value []byte, o *Options) bool {
+	return o.Memory == nil || len(value) <= LongValue || len(value) <= cap(r.Value)-len(r.Value)
+}
+
 // look does an op that changes nothing.
-func (v vol) look(o *Op, r *Result, hash uint64, now clock) {
+func (v vol) look(o *Op, r *Result, hash uint64, by *Options) {
 	at := v.find(hash, o.Key)
-	if at == 0 || now.over(v.expires(at)) {
+	if at == 0 || clock(by.Now).over(v.expires(at)) {
 		return
 	}
 	r.Found, r.Expires = true, v.expires(at)
 	switch o.Kind {
 	case Get:
-		r.Value = append(r.Value, v.value(at)...)
+		r.tell(v.value(at), by)
 	case Length:
 		r.Number = int64(v.half(at + atValLen))
 	}
@@ -124,14 +163,15 @@ func (v vol) look(o *Op, r *Result, hash uint64, now clock) {
 
 // change does an op that may change something, and returns how large a block it had
 // needed where there is none: then nothing is changed.
-func (v vol) change(o *Op, r *Result, hash uint64, now clock) (needs uint64) {
+func (v vol) change(o *Op, r *Result, hash uint64, by *Options) (needs uint64) {
+	now := clock(by.Now)
 	at, from := v.seek(hash, o.Key, now)
 	if at != 0 {
 		r.Found, r.Expires = true, v.expires(at)
 	}
 	switch o.Kind {
 	case Set:
-		return v.set(o, r, at, from, hash, now)
+		return v.set(o, r, at, from, hash, by)
 	case Delete:
 		if at != 0 {
 			v.remove(at, from)
@@ -152,13 +192,13 @@ func (v vol) change(o *Op, r *Result, hash uint64, now clock) (needs uint64) {
 	return 0
 }
 
-func (v vol) set(o *Op, r *Result, at, from, hash uint64, now clock) (needs uint64) {
-	expires, begin := o.Expires, len(r.Value)
+func (v vol) set(o *Op, r *Result, at, from, hash uint64, by *Options) (needs uint64) {
+	now, expires, begin := clock(by.Now), o.Expires, len(r.Value)
 	if at != 0 && o.Keep {
 		expires = r.Expires
 	}
-	if at != 0 && o.Old {
-		r.Value = append(r.Value, v.value(at)...)
+	if at != 0 && o.Old && !r.tell(v.value(at), by) {
+		return 0
 	}
 	switch {
 	case o.If == Absent && at != 0, o.If == Present && at == 0,

@@ -12,6 +12,7 @@ import (
 type byteOps struct {
 	ops     []Op
 	results []Result
+	by      *Options
 }
 
 func (a byteOps) length(i int32) int {
@@ -21,12 +22,16 @@ func (a byteOps) length(i int32) int {
 
 func (a byteOps) encode(i int32, b []byte) []byte { return a.ops[i].encode(b) }
 
-func (a byteOps) parse(i int32, from *wire.Reader) error { return a.results[i].parse(from) }
+func (a byteOps) parse(i int32, from *wire.Reader, must bool) error {
+	return a.results[i].parse(from, a.by, must)
+}
 
 func (a byteOps) skip(from *wire.Reader) error {
 	var r Result
-	return r.parse(from)
+	return r.parse(from, new(Options), false)
 }
+
+func (a byteOps) later(i int32) bool { return a.results[i].Err == ErrLater }
 
 func (a byteOps) fail(i int32, err error) {
 	a.results[i] = Result{Value: a.results[i].Value, Err: err}
@@ -43,7 +48,7 @@ var services = sync.Pool{New: func() any { return new(service) }}
 
 // How long a value, and a body, is whose memory is kept.
 const (
-	mostKeptValue = 4 << 10
+	mostKeptValue = LongValue
 	mostKeptBody  = 1 << 20
 )
 
@@ -116,6 +121,10 @@ func (t *Strings) serveOps(s *service, from int, h head, body *wire.Reader) erro
 			s.body, count = s.body[:0], 0
 		}
 		s.body = s.results[i].encode(s.body)
+		if v := &s.results[i].Value; cap(*v) > LongValue {
+			t.o.Memory.Give(*v)
+			*v = nil
+		}
 		count++
 	}
 	t.others.reply(from, head{answer, h.number, len(s.ops) - count, count}, s.body)

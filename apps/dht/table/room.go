@@ -1,20 +1,25 @@
 package table
 
 import (
+	"errors"
 	"fmt"
+	"sort"
 
+	"github.com/orwl/go-orwl/apps/dht/budget"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// A volume that has no room for a block has gone through these, until one helps:
+// A volume that has no room for a block goes through these, until one helps:
 //
 //	take away what has expired     if something has since the last time
-//	move all records together      if they would fill up to half of it, or, when it
-//	                               is as large as it may be, up to 7/8
-//	double it                      up to Options.Most
+//	pack all records together      if they would fill up to half of it
+//	grow                           up to Options.Most, and as far as Options.Memory has room
+//	pack, and grow, to the last    if records would fill up to 7/8 of it then
 //
 // So each written byte costs a bounded number of moved bytes. A volume is full only after
 // blocks of records fill 7/8 of its heap, and each block leaves at most a fifth unused.
+//
+// All of this happens where the records are: no second volume is needed for it.
 
 // makeRoom makes room for a block of so many bytes, in the volume that the caller is alone in.
 // It returns the volume as it is now.
@@ -24,28 +29,138 @@ func makeRoom(in resource.Inside, v vol, needs uint64, o *Options) (vol, error) 
 		return v, nil
 	}
 	block := classSize(classOf(needs))
-	for size := len(v); ; size = min(2*size, o.Most) {
-		room := roomOf(size)
-		share := room / 2
-		if size == o.Most {
-			share = room - room/8
-		}
-		if v.word(atLive)+block <= share {
-			return v.move(in, size, o.Hash)
-		}
-		if size == o.Most {
-			if block > share {
-				return v, fmt.Errorf("%w: it needs %d bytes, a volume has %d", ErrTooLong, block, share)
+	live := v.word(atLive) + block
+	if live <= roomOf(len(v))/2 {
+		v.pack(v.heap())
+		v.relink(o.Hash)
+		return v, nil
+	}
+	if used := v.word(atBump) - v.heap() + block; used <= roomOf(o.Most) {
+		holds := func(room uint64) bool { return used <= room }
+		least := sizeFor(len(v), o.Most, holds)
+		liked := sizeFor(min(max(least, len(v)+o.step(len(v))), o.Most), o.Most, holds)
+		for _, size := range []int{liked, least} {
+			b, err := in.Resize(size)
+			if err == nil {
+				return v.regrown(b, o.Hash), nil
 			}
-			return v, fmt.Errorf("%w: %d bytes are needed, %d of %d are in use, and it is as large as it may be", ErrFull, block, v.word(atLive), room)
+			if !errors.Is(err, budget.ErrNoRoom) {
+				return v, err
+			}
 		}
 	}
+	return v.last(in, block, live, o)
+}
+
+// last makes the last room that there can be.
+func (v vol) last(in resource.Inside, block, live uint64, o *Options) (vol, error) {
+	if share := most(roomOf(o.Most)); block > share {
+		return v, fmt.Errorf("%w: it needs %d bytes, a volume has %d", ErrTooLong, block, share)
+	}
+	if live > most(roomOf(o.Most)) {
+		return v, fmt.Errorf("%w: %d bytes are needed, %d of %d are in use, and it is as large as it may be",
+			ErrFull, block, live-block, roomOf(o.Most))
+	}
+	size := sizeFor(len(v), o.Most, func(room uint64) bool { return live <= most(room) })
+	b, err := in.Resize(size)
+	if errors.Is(err, budget.ErrNoRoom) {
+		return v, errMemory
+	} else if err != nil {
+		return v, err
+	}
+	v = v.regrown(b, o.Hash)
+	v.pack(v.heap())
+	v.relink(o.Hash)
+	return v, nil
+}
+
+// most is how much of a room records may fill.
+func most(room uint64) uint64 { return room - room/8 }
+
+// errMemory is ErrFull where it is not the volume that is full.
+var errMemory = fullError("table: memory is full: delete something, or give it more by -memory")
+
+type fullError string
+
+func (e fullError) Error() string { return string(e) }
+
+// Unwrap is ErrFull.
+func (e fullError) Unwrap() error { return ErrFull }
+
+// step is by how much a volume grows at a time. In Go's heap it moves, so that it doubles. Elsewhere
+// it grows where it is.
+func (o *Options) step(size int) int {
+	if o.Memory == nil {
+		return size
+	}
+	return size / 8 &^ (unit - 1)
+}
+
+// sizeFor is the least size from one on, in steps that do not matter, whose room will do. The room of
+// the largest size does.
+func sizeFor(from, most int, will func(room uint64) bool) int {
+	const grain = 4 << 10
+	n := sort.Search((most-from+grain-1)/grain, func(i int) bool { return will(roomOf(from + i*grain)) })
+	return min(from+n*grain, most)
+}
+
+// shrunk gives memory back when records fill less than a quarter of the volume, and returns the
+// volume as it is then. They fill about a half afterwards.
+func (v vol) shrunk(in resource.Inside, o *Options) vol {
+	live := v.word(atLive)
+	if len(v) <= o.First || live >= uint64(len(v))/4 {
+		return v
+	}
+	size := max(o.First, len(v)/4&^(unit-1))
+	size = sizeFor(size, len(v), func(room uint64) bool { return live <= room/2 })
+	if size >= len(v) {
+		return v
+	}
+	to := heapOf(size)
+	v.pack(to)
+	b, err := in.Resize(size)
+	if err != nil { // a resource of Go's heap cannot, for lack of memory
+		b = v
+	}
+	v = b
+	v.sized()
+	if heap := v.heap(); heap != to {
+		v.shift(to, heap)
+	}
+	v.relink(o.Hash)
+	return v
+}
+
+// regrown makes the bytes that a volume has grown to a volume.
+func (v vol) regrown(b vol, hash func([]byte) uint64) vol {
+	from := v.heap()
+	was := b.buckets()
+	b.sized()
+	if b.buckets() == was {
+		return b
+	}
+	b.shift(from, b.heap())
+	b.pack(b.heap())
+	b.relink(hash)
+	return b
+}
+
+// sized writes the size into the header, and how many buckets there are.
+func (v vol) sized() {
+	v.setWord(atSize, uint64(len(v)))
+	v.setWord(atBuckets, uint64(bucketsOf(len(v))))
+}
+
+// shift moves the whole heap from one place to another, where it is to begin. Links are wrong afterwards.
+func (v vol) shift(from, to uint64) {
+	bump := v.word(atBump)
+	copy(v[to:], v[from:bump])
+	v.setWord(atBump, to+bump-from)
 }
 
 // roomOf is the room that a volume of a size has.
 func roomOf(size int) uint64 {
-	head := uint64(headerSize+8*bucketsOf(size)+unit-1) &^ (unit - 1)
-	return uint64(size)&^(unit-1) - head
+	return uint64(size)&^(unit-1) - heapOf(size)
 }
 
 // fits reports whether a block for so many bytes can be taken.
@@ -77,21 +192,29 @@ func (v vol) sweep(now int64) bool {
 	return v.word(atRecords) < before
 }
 
-// move puts all records side by side into the volume of another size, or of the same.
-func (v vol) move(in resource.Inside, size int, hash func([]byte) uint64) (vol, error) {
-	old := v
-	b, err := anew(in, size)
-	if err != nil {
-		return v, err
-	}
-	v = b
-	v.format()
-	for at := old.heap(); at < old.word(atBump); at += old.blockSize(at) {
-		if old.half(at+atUsed) == 1 {
-			key, value := old.key(at), old.value(at)
-			to := v.insert(hash(key), key, len(value), old.expires(at))
-			copy(v.value(to), value)
+// pack puts all records side by side, from a place on that is at most where the heap begins. Links are
+// wrong afterwards.
+func (v vol) pack(to uint64) {
+	clear(v[atFree : atFree+8*classes])
+	bump := v.word(atBump)
+	for at := v.heap(); at < bump; {
+		size := v.blockSize(at)
+		if v.half(at+atUsed) == 1 {
+			copy(v[to:], v[at:at+recordSize(int(v.half(at+atKeyLen)), int(v.half(at+atValLen)))])
+			to += size
 		}
+		at += size
 	}
-	return v, nil
+	v.setWord(atBump, to)
+}
+
+// relink makes the links of all records, which lie side by side.
+func (v vol) relink(hash func([]byte) uint64) {
+	clear(v[headerSize : headerSize+8*v.buckets()])
+	for at := v.heap(); at < v.word(atBump); at += v.blockSize(at) {
+		h := hash(v.key(at))
+		from := v.bucket(h)
+		v.setWord(at+atNext, v.word(from))
+		v.setWord(from, link(h, at))
+	}
 }

@@ -15,7 +15,7 @@ type roster struct {
 	o       Options
 	node    int
 	homes   []int                // of the volumes
-	volumes []*resource.Resource // that this node keeps; nil elsewhere
+	volumes []*resource.Resource // the volumes that this node keeps; nil for the others
 	batches sync.Pool            // of *batch
 	others  *exchange            // nil if there is no other node
 }
@@ -87,11 +87,13 @@ type operations interface {
 	// length is about how long the op is in a message, and not less.
 	length(i int32) int
 	encode(i int32, b []byte) []byte
-	// parse reads a result, fail makes it an error.
-	parse(i int32, from *wire.Reader) error
+	// parse reads a result, which must not be put off if it says so. Fail makes it an error.
+	parse(i int32, from *wire.Reader, must bool) error
 	fail(i int32, err error)
 	// skip reads a result that has no reader any more.
 	skip(from *wire.Reader) error
+	// later reports whether the op was put off.
+	later(i int32) bool
 }
 
 // everywhere has all nodes do the same, and adds up what they answer.
@@ -108,7 +110,7 @@ func (t *roster) everywhere(ctx context.Context, what message, here func(context
 				if count != 1 {
 					return fmt.Errorf("%w: %d answers", errMalformed, count)
 				}
-				return answers[node].parse(from)
+				return answers[node].parse(from, new(Options), false)
 			}}
 			t.others.ask(c, what, 0, nil)
 			calls = append(calls, c)

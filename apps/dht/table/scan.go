@@ -180,7 +180,7 @@ func (t *Strings) Clear(ctx context.Context) error {
 func (t *Strings) Here(ctx context.Context) (keys, bytes int64, err error) {
 	for _, r := range t.volumes {
 		if r != nil {
-			bytes += int64(r.Inspect().Size)
+			bytes += int64(r.Size())
 		}
 	}
 	keys, err = t.lengthHere(ctx)
@@ -241,5 +241,6 @@ func (t *Strings) clearHere(ctx context.Context) (int64, error) {
 			return 0, err
 		}
 	}
+	t.o.Memory.Trim()
 	return 0, nil
 }

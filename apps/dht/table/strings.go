@@ -29,9 +29,12 @@ func NewStrings(ctx context.Context, o Options) (*Strings, error) {
 		return nil, err
 	}
 	t := &Strings{sights: make([]atomic.Pointer[sight], o.Volumes)}
-	var err error
+	memory, err := o.reserve()
+	if err != nil {
+		return nil, fmt.Errorf("table: %w", err)
+	}
 	t.roster, err = newRoster(o, func(number int) (*resource.Resource, error) {
-		return newHome(ctx, number, o.First, &o, func(b []byte) {
+		return newHome(ctx, number, o.First, &o, memory, func(b []byte) {
 			vol(b).format()
 			t.show(number, b)
 		})
@@ -43,6 +46,28 @@ func NewStrings(ctx context.Context, o Options) (*Strings, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// reserve reserves addresses for the volumes that this node keeps, if Options.Memory says so.
+func (o *Options) reserve() (func(size int) (resource.Store, error), error) {
+	if o.Memory == nil {
+		return nil, nil
+	}
+	kept := 0
+	for _, home := range homesOf(o.Volumes, o.Nodes.Count()) {
+		if home == o.Nodes.Number() {
+			kept++
+		}
+	}
+	if kept == 0 {
+		return nil, nil
+	}
+	region, err := o.Memory.Reserve(kept, o.Most)
+	if err != nil {
+		return nil, err
+	}
+	o.Most = min(o.Most, region.Most())
+	return func(size int) (resource.Store, error) { return region.Volume(size) }, nil
 }
 
 // check is what is wrong with an op, if anything.
@@ -83,7 +108,7 @@ func (t *Strings) Do(ctx context.Context, ops []Op, results []Result) {
 	if t.others == nil {
 		t.near(ctx, b, ops, results)
 	} else {
-		all := byteOps{ops, results}
+		all := byteOps{ops, results, &t.o}
 		t.afar(ctx, b, all)
 		t.near(ctx, b, ops, results)
 		t.await(ctx, b)
@@ -111,7 +136,7 @@ func (t *Strings) alone(ctx context.Context, o *Op, r *Result) bool {
 	if o.writes() {
 		t.change(in, in.Bytes(), o, r, hash)
 	} else {
-		vol(in.Bytes()).look(o, r, hash, t.o.Now)
+		vol(in.Bytes()).look(o, r, hash, &t.o)
 	}
 	in.Leave()
 	return true
@@ -161,11 +186,19 @@ func (t *Strings) inside(ctx context.Context, b *batch, group int, ops []Op, res
 	}
 	v := vol(in.Bytes())
 	for i := b.groups[group].head; i >= 0; i = b.next[i] {
-		if ops[i].writes() {
-			v = t.change(in, v, &ops[i], &results[i], b.hashes[i])
+		o, r := &ops[i], &results[i]
+		if t.o.Memory != nil && b.values > mostValues && o.tells() {
+			r.Err = ErrLater
+		} else if o.writes() {
+			v = t.change(in, v, o, r, b.hashes[i])
 		} else {
-			v.look(&ops[i], &results[i], b.hashes[i], t.o.Now)
+			v.look(o, r, b.hashes[i], &t.o)
 		}
+		if r.Err == ErrLater {
+			b.later(i, results)
+			break
+		}
+		b.values += len(r.Value)
 	}
 	in.Leave()
 }
@@ -173,8 +206,12 @@ func (t *Strings) inside(ctx context.Context, b *batch, group int, ops []Op, res
 // change does an op that may change the volume, and returns the volume as it is then.
 func (t *Strings) change(in resource.Inside, v vol, o *Op, r *Result, hash uint64) vol {
 	for {
-		needs := v.change(o, r, hash, t.o.Now)
+		needs := v.change(o, r, hash, &t.o)
 		if needs == 0 {
+			if now := v.shrunk(in, &t.o); len(now) != len(v) {
+				v = now
+				t.show(volumeOf(hash, len(t.sights)), v)
+			}
 			return v
 		}
 		*r = Result{Value: r.Value}

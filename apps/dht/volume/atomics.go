@@ -21,7 +21,7 @@ import (
 // A cell never loses its key: it stays where it is when its element is deleted, and serves when
 // the key comes again. So a chain only grows, at its end, by a CAS of the last cell's next from
 // zero. The CAS fails if another rank was faster: then this rank looks at the new cell, too.
-// That is why no key is there twice.
+// So no key is there twice.
 //
 // The value is a word of its own. One operation reads it, stores it, adds to it or swaps it,
 // after the state was seen live. An element that is deleted in between does no harm: such an

@@ -9,12 +9,12 @@ import (
 var (
 	// ErrFull is matched by every *FullError.
 	ErrFull = errors.New("volume: full")
-	// ErrRefused is matched by the error of the others' At where the owner's has
+	// ErrRefused is matched by the error of At on other ranks if the owner's At has
 	// failed.
 	ErrRefused = errors.New("the owner's own error says why")
-	// ErrNoLock is matched by what only a lock makes possible, asked of a volume
-	// that has none.
-	ErrNoLock = errors.New("the discipline " + AtomicsOnly + " has no lock: choose that of a reader-writer lock")
+	// ErrNoLock is the error of operations that need a lock, on a volume that has
+	// none.
+	ErrNoLock = errors.New("the discipline " + AtomicsOnly + " has no lock: choose a reader-writer lock")
 	// ErrNotOwner is matched by the error of a Resize by another rank.
 	ErrNotOwner = errors.New("only the owner's rank can resize a volume")
 	// ErrFixed is matched by the error of a Resize of a volume that was not made

@@ -1,11 +1,11 @@
 package volume
 
-// The overflow heap: cells are taken from the free list, of those that deletes
-// gave back, and else by counting the next-free word up. The free list is a stack,
-// linked by the cells' next; its word has the number of the first cell, and above
-// it, in the discipline without a lock, a tag that grows with every cell given back:
-// a stack from which the first cell was taken, and more, and which has the first one
-// again, does not look as if it had never changed.
+// The overflow heap. A cell comes from the free list, which has the cells that deletes
+// gave back. If that is empty, the next-free word is counted up. The free list is a stack,
+// linked by the cells' next. Its word has the number of the first cell. In the discipline
+// without a lock it also has a tag above it, which grows with every cell given back.
+// Otherwise a stack that lost its first cells and got the first one again would look as if
+// it had never changed.
 const (
 	cellMask = 1<<32 - 1
 	oneTag   = 1 << 32

@@ -14,7 +14,7 @@ import (
 // Use its plain methods while a lock excludes others, and the atomic ones, further down, where
 // no lock does.
 type memory struct {
-	words []uint64 // nil: by operations
+	words []uint64 // nil: operations of the window reach the memory
 
 	w     rma.Window
 	owner rma.Rank

@@ -15,7 +15,7 @@ type seat struct {
 	directory memory
 	t         *Table
 	base      rma.Disp
-	resizes   uint64 // as counted when t was looked up
+	resizes   uint64 // the number of resizes when t was looked up
 }
 
 // settle returns when the elements have a place, which the owner makes.

@@ -7,8 +7,8 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/volume"
 )
 
-// TestTable uses a table over a slice: what was put in is found by whoever opens the
-// words again, bucket by bucket and altogether, and after a move.
+// TestTable uses a table over a slice. Another table over the same words finds what was put in,
+// bucket by bucket and altogether, and after a move.
 func TestTable(t *testing.T) {
 	layout := volume.Layout{Buckets: 5, Heap: 40}
 	words := make([]uint64, layout.Words())

@@ -68,7 +68,7 @@ func declare(rt *orwl.Runtime, name string, s int, from, to [strips]*resource.Re
 	if s < strips-1 {
 		below = orwl.Reads[float64](t, from[s+1])
 	}
-	// heat is that of a cell of the strip, or of a cell around it.
+	// heat is the heat of a cell of the strip, or of a cell around it.
 	heat := func(r, c int) float64 {
 		switch {
 		case c < 0 || c == size:

@@ -24,7 +24,7 @@ const (
 // block is the two resources of a block.
 type block struct {
 	cells *resource.Resource // the block with its halo
-	edges *resource.Resource // what its neighbours read
+	edges *resource.Resource // its neighbours read it
 }
 
 // The edges of a block, in their order.

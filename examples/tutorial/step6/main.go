@@ -19,6 +19,7 @@ import (
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/trace"
+	"github.com/orwl/go-orwl/orwl/watch"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -60,6 +61,7 @@ func run(ctx context.Context) error {
 	if *address != "" {
 		server, err := metrics.Serve(ctx, metrics.ServerOptions{
 			Address: *address, Gatherer: registry, Inspect: func() any { return rt.Inspect() },
+			Watch: watch.New(func() *orwl.Runtime { return rt }),
 		})
 		if err != nil {
 			return err
@@ -117,7 +119,7 @@ func declare(rt *orwl.Runtime, name string, s int, from, to [strips]*resource.Re
 	if s < strips-1 {
 		below = orwl.Reads[float64](t, from[s+1])
 	}
-	// heat is that of a cell of the strip, or of a cell around it.
+	// heat is the heat of a cell of the strip, or of a cell around it.
 	heat := func(r, c int) float64 {
 		switch {
 		case c < 0 || c == size:
@@ -135,6 +137,7 @@ func declare(rt *orwl.Runtime, name string, s int, from, to [strips]*resource.Re
 	}
 	t.Each(sweeps/2, func(round int) error {
 		if *look && round == 250 && name == "there 1" {
+			fmt.Println(rt.InspectAll(context.Background()).Why())
 			fmt.Print(rt.Inspect())
 		}
 		if *slow && name == "there 0" {

@@ -14,15 +14,24 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the page of commands anew")
 
-// Check checks a program, whose part of the page is in the file.
-func Check(t *testing.T, p command.Program, file string) {
+// Check checks a program, whose part of the page is in the file. It compares the flags with the flags of other programs on
+// this page, and on others.
+func Check(t *testing.T, p command.Program, file string, others ...string) {
 	t.Helper()
 	content, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := string(content)
-	for _, complaint := range p.Lint(page) {
+	all := page
+	for _, other := range others {
+		text, err := os.ReadFile(other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all += string(text)
+	}
+	for _, complaint := range p.Lint(all) {
 		t.Error(complaint)
 	}
 	now := p.Page(page)
@@ -36,6 +45,40 @@ func Check(t *testing.T, p command.Program, file string) {
 		t.Errorf("%s shows another help of %s: run this test again with -rewrite", file, p.Name)
 	}
 	fullDisk(t, p)
+}
+
+// Examples checks that the help of each command fits a terminal, and shows an example whose flags there are.
+func Examples(t *testing.T, p command.Program) {
+	t.Helper()
+	for _, c := range p.Commands {
+		var said, complaints strings.Builder
+		code := p.Execute([]string{"help", c.Name}, &said, &complaints)
+		out := said.String()
+		if code != command.Done {
+			t.Errorf("help %s: exit code %d", c.Name, code)
+		}
+		for line := range strings.Lines(out) {
+			if len([]rune(line)) > 100 {
+				t.Errorf("help %s has a line of %d columns: %s", c.Name, len([]rune(line)), line)
+			}
+		}
+		words := strings.Fields(c.Example)
+		if len(words) == 0 {
+			continue // Lint says so
+		}
+		if len(words) < 2 || words[0] != p.Name || words[1] != c.Name {
+			t.Errorf("the example of %s is %q", c.Name, c.Example)
+			continue
+		}
+		for _, w := range words[2:] {
+			if w == "--" {
+				break
+			}
+			if strings.HasPrefix(w, "-") && !strings.Contains(out, "\n  "+w) {
+				t.Errorf("the example of %s has the flag %s, which its help does not have", c.Name, w)
+			}
+		}
+	}
 }
 
 // full is a disk without room.

@@ -35,14 +35,6 @@ func (x *word) mutatedaccumulate(quiet, late int, delta uint64) {
 	}
 }
 
-func (x *word) mutatedreplace(late int, v uint64) {
-	if mutated(late) {
-		x.m.w.Accumulate(x.Target, x.Disp, rma.Replace, v)
-		return
-	}
-	x.replace(v)
-}
-
 func (x *word) mutatedStore(late int, v uint64) {
 	if mutated(late) && !x.direct {
 		x.m.w.Put(x.Target, x.Disp, v)

@@ -90,9 +90,9 @@ func TestConvoy(t *testing.T) {
 	for name, c := range map[string]struct {
 		costs
 		crowd   func(ranks, processors int) *Crowd
-		gain    float64       // at least, of the rate without the rule
-		long    time.Duration // for each rank
-		longest time.Duration // that a rank waits, for each rank
+		gain    float64       // the least ratio of the rates with and without the rule
+		long    time.Duration // the time of the play, for each rank
+		longest time.Duration // the longest wait allowed, for each rank
 	}{
 		"processes":                  {kernel, Processes, 50, 3 * time.Millisecond, 2 * time.Millisecond},
 		"processes, slow hand-overs": {slowly, Processes, 200, 3 * time.Millisecond, 2 * time.Millisecond},

@@ -55,10 +55,10 @@ type habits struct {
 // percentile of waits was 1.1 µs instead of 1.6.
 const moment = time.Microsecond
 
-// ownTurns is how many turns a rank has before it lets another one run. A rank that
-// finds the lock free between two turns of the other one has to hand it over at once,
-// and would lose its run again and again if it let the other one run then. A run has to
-// be longer than that: with 16, locks that take 40 ns or more a turn (D-MCS, HMCS, C-MCS-MCS)
+// ownTurns is how many turns a rank has before it lets another one run. A rank may find
+// the lock free between two turns of the other one. It must hand the lock over at once.
+// If it let the other one run then, it would lose its run again and again. A run must be
+// longer than ownTurns: with 16, locks that take 40 ns or more a turn (D-MCS, HMCS, C-MCS-MCS)
 // had to hand over each second or third turn, and took twice as long.
 const ownTurns = 4
 

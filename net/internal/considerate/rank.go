@@ -52,15 +52,15 @@ type Rank struct {
 
 	handed time.Duration // when it handed over, if it has not returned since: else 0
 
-	// Of Beside.
+	// Used in the state Beside.
 	own  int           // turns since it let another rank run
-	more time.Duration // than a moment
+	more time.Duration // how much longer than a moment it stays Beside
 
-	// Of Away.
+	// Used in the state Away.
 	came time.Duration // when it came for the turn that it had last
 	away time.Duration // how long it stayed away
 
-	// Of Away and Resting.
+	// Used in the states Away and Resting.
 	began, until time.Duration
 	rested       time.Duration // when the last one ended
 	turns        int           // since then

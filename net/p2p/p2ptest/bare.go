@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
-// Bare is a host like that of a node, and nothing of a node above it. Two of them measure what
+// Bare is a host like a node's, with no node above it. Two of them measure what
 // the network, its encryption and libp2p cost. Lanes are compared with that.
 type Bare struct {
 	// Address is where it listens.
@@ -22,13 +22,13 @@ type Bare struct {
 
 	mu    sync.Mutex
 	over  bool
-	conns []*transport.Conn // that others have opened
+	conns []*transport.Conn // the connections that others have opened
 }
 
 // Rounds say what to measure.
 type Rounds struct {
-	// Bulk measures a connection like that of the lane for bulk, otherwise like that for small
-	// frames.
+	// Bulk measures a connection like the lane's for bulk, otherwise one like the lane's for
+	// small frames.
 	Bulk bool
 	// There and Back are how many bytes go to the other host, and come back, in each round: 1 to
 	// 64 MiB.

@@ -28,7 +28,7 @@ type game struct {
 	asked  []map[int]*talk
 	talks  []*talk
 	unseen [][2]int // pairs: the first has not found the second yet
-	faults int      // that are left
+	faults int      // the faults that may still happen
 	faulty bool     // there were some
 	saw    map[string]int
 }

@@ -28,7 +28,7 @@ type Seat struct {
 	// Root is where node 0 listens, as host:port. It is empty for node 0.
 	Root string
 
-	s *search // of node 0, else nil
+	s *search // node 0's, nil for other nodes
 }
 
 // Report tells the other processes where node 0 listens. It is node 0's to say. It fits
@@ -86,8 +86,8 @@ type search struct {
 	own     bool // it has made the host
 	born    time.Time
 	meeting *meeting
-	asks    map[peer.ID]*line // this process's, by the candidate that it asks
-	asked   map[peer.ID]*line // of others
+	asks    map[peer.ID]*line // this process asks, by the candidate that it asks
+	asked   map[peer.ID]*line // others ask, by the candidate that asks
 	root    string            // where node 0 listens, as seen from here
 
 	steps  chan func(now time.Duration) []act
@@ -260,7 +260,7 @@ func (s *search) find(d discovery.Discovery) {
 	}
 }
 
-// each are the elements of a channel until it is closed, or the search.
+// each yields the elements of a channel until it, or the search, is closed.
 func (s *search) each(found <-chan peer.AddrInfo) func(yield func(peer.AddrInfo) bool) {
 	return func(yield func(peer.AddrInfo) bool) {
 		for {

@@ -30,22 +30,22 @@ type meeting struct {
 	me     peer.ID
 	nodes  int
 	others map[peer.ID]*other
-	leader peer.ID // that it follows, or ""
+	leader peer.ID // the candidate that it follows, or ""
 	sealed bool
 	root   string   // where it listens, as node 0
-	seat   *message // that the leader gave
+	seat   *message // the seat that the leader gave
 	err    error
 }
 
 // other is another candidate.
 type other struct {
 	since    time.Duration // when it was found
-	next     time.Duration // not asked before
+	next     time.Duration // it is not asked before this time
 	failures int
 	asking   bool // this candidate asks it, and it has not answered
 	invited  bool // it was told to stay
 	guest    bool // it has said here
-	number   int  // as a guest of a sealed run
+	number   int  // its number, as a guest of a sealed run
 }
 
 // act is something to say to another candidate. An ask opens a stream; here, and leave, which

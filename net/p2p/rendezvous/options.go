@@ -22,7 +22,7 @@ var (
 	ErrNoKey = errors.New("rendezvous: processes find each other by a key: give all the same, and keep it secret")
 )
 
-// Options say whom to look for, and how.
+// Options say which processes to look for, and how.
 type Options struct {
 	// Nodes is how many processes there are, 1 and more. Required.
 	Nodes int

@@ -41,7 +41,7 @@ func (w Way) Announce(ctx context.Context, h host.Host, key []byte, log *slog.Lo
 	}
 	finds := w.Discovery
 	if finds == nil {
-		found, err := local{h}.FindPeers(ctx, serverspace(key)) // which announces
+		found, err := local{h}.FindPeers(ctx, serverspace(key)) // it also announces the server
 		if err != nil {
 			return err
 		}

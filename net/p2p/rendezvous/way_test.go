@@ -48,8 +48,8 @@ func finds(t *testing.T, w Way, want string) {
 	}
 }
 
-// TestWay finds a server by a user's discovery. With another key nobody is found, and without one
-// nobody is looked for.
+// TestWay finds a server by a user's discovery. With another key it finds none, and without one
+// it looks for none.
 func TestWay(t *testing.T) {
 	t.Parallel()
 	b := new(p2ptest.Board)

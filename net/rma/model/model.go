@@ -34,8 +34,8 @@ type LevelCost struct {
 	// Issue is the time in which the origin issues a Put or an Accumulate without
 	// waiting for it.
 	Issue float64 `json:"issue"`
-	// Coherent says that the ranks share memory through caches. The costs are those
-	// of a line that the other rank has changed last. A rank that has the line in
+	// Coherent says that the ranks share memory through caches. The costs are for
+	// a line that the other rank has changed last. A rank that has the line in
 	// its own cache pays the costs of Self, and a rank that waits for a word reads
 	// it again only when it changes.
 	Coherent bool `json:"coherent,omitempty"`

@@ -2,7 +2,7 @@ package model
 
 import "fmt"
 
-// What ranks are that share processors.
+// The values of Scheduler.Ranks.
 const (
 	Goroutines = "goroutines"
 	Processes  = "processes"
@@ -16,7 +16,7 @@ type Scheduler struct {
 	Processors int     `json:"processors"`
 	Slice      float64 `json:"slice"`   // a rank loses its processor after that, if another is ready
 	Change     float64 `json:"change"`  // a processor goes from one rank to the next
-	Wake       float64 `json:"wake"`    // of the rank that wakes another one
+	Wake       float64 `json:"wake"`    // the rank that wakes another one takes so long
 	Startle    float64 `json:"startle"` // until an idle processor runs a rank that was woken
 	Look       float64 `json:"look"`    // a rank that waits looks once at its word
 	Slack      float64 `json:"slack"`   // each sleep takes longer by so much

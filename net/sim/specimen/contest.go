@@ -25,7 +25,7 @@ type Contest struct {
 
 // Command is the command line that plays the contest with a specimen.
 func (c Contest) Command(s Specimen) string {
-	command := fmt.Sprintf("go run ./cmd/orwl sim -lock %s -topology %q -acquire %d -writers %d",
+	command := fmt.Sprintf("go -C lab run ./cmd/orwl-lab sim -lock %s -topology %q -acquire %d -writers %d",
 		s.Name, c.Topology, c.Acquisitions, c.Writers)
 	for _, f := range []struct {
 		flag string

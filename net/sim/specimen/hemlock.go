@@ -12,7 +12,7 @@ import (
 //
 // A release leaves the lock's name in the own word and does not wait until the successor has
 // cleared it. The next release waits. A rank that lines up again meanwhile must wait, too:
-// its next successor would take the name for its own. That is the wait that is missing here.
+// its next successor would take the name for its own. This wait is missing here.
 type overlap struct {
 	w           rma.Window
 	tail, grant rma.Disp

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // literal is the stencil graph of Task Bench: in each step, a task of each column reads what three
@@ -18,7 +18,7 @@ func literal(width int) (s liveness.System) {
 	name := func(column, half int) string { return fmt.Sprint(column, "/", half) }
 	for half := range 2 {
 		for c := range width {
-			t := liveness.Task{Name: name(c, half), Accesses: []liveness.Access{{Resource: name(c, half), Mode: resource.Write}}}
+			t := liveness.Task{Name: name(c, half), Accesses: []liveness.Access{{Resource: name(c, half), Mode: queue.Write}}}
 			for d := max(c-1, 0); d <= min(c+1, width-1); d++ {
 				t.Accesses = append(t.Accesses, liveness.Access{Resource: name(d, 1-half)})
 			}
@@ -34,7 +34,7 @@ func ringOf(n int) (s liveness.System) {
 	tasks := make([]liveness.Task, n)
 	for i, at := range order {
 		tasks[at] = liveness.Task{Name: fmt.Sprint(at), Accesses: []liveness.Access{
-			{Resource: fmt.Sprint(i), Mode: resource.Write}, {Resource: fmt.Sprint((i + 1) % n)},
+			{Resource: fmt.Sprint(i), Mode: queue.Write}, {Resource: fmt.Sprint((i + 1) % n)},
 		}}
 	}
 	s.Tasks = tasks
@@ -52,7 +52,7 @@ func play(b *testing.B, s liveness.System, workers int, owner func(task int) int
 	}
 	begin := time.Now()
 	p := New(Options{
-		Plan: plan.New(s, tasks), Owner: owners, Books: workers, Patience: 2000,
+		Plan: plan.New(s, tasks), Owner: owners, Workers: workers, Patience: 2000,
 		Now: func() int64 { return int64(time.Since(begin)) },
 		Run: func(_, task int, k uint32) Outcome {
 			if int(k) == rounds {

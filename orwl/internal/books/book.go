@@ -1,9 +1,12 @@
 package books
 
 import (
+	"context"
 	"runtime"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/park"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
 )
 
@@ -12,6 +15,7 @@ type book struct {
 	pool   *Pool
 	number uint32
 	tasks  []uint32 // by the number here: the task, which is its counter
+	urgent uint32   // the first that is not urgent
 	round  []uint32 // which one the task runs next
 	ended  []bool   // it takes empty turns, if any
 	look   bitmap
@@ -24,10 +28,36 @@ type book struct {
 	short atomic.Bool // bodies run under the lock
 	lock  lock
 	mail  atomic.Uint32 // the edge on top, counted from 1
-	idle  atomic.Uint32 // 1: the worker sleeps, or is about to
-	wake  chan struct{}
+	state atomic.Uint32 // of the worker
+	bed   queue.Bed
+	own   place
+	call  func() // rise
 	_     [64]byte
 }
+
+// place is the bed of a worker, unless it has been given another one.
+type place struct {
+	park.Place
+	alarm park.Alarm
+}
+
+func (p *place) ParkUntil(ctx context.Context, interrupt func()) {
+	p.alarm.Set(ctx, interrupt)
+	p.Park()
+}
+
+// The states of a worker. Only the worker itself makes it busy or tired, and the change from asleep
+// wakes it:
+//
+//	busy ──▶ tired ──▶ asleep
+//	  ▲        │          │
+//	  └── called ◀────────┘
+const (
+	busy   = iota
+	tired  // it is about to sleep, and looks at its mail once more
+	asleep // it sleeps
+	called // it is not to sleep
+)
 
 // lock is a ticket lock: its holder sees whether another worker waits.
 type lock struct{ next, now atomic.Uint32 }
@@ -73,6 +103,9 @@ func (b *book) work(worker int) {
 		if !some {
 			break
 		}
+		if l >= b.urgent {
+			p.flush(worker)
+		}
 		b.try(worker, l)
 		if p.wanted(b) {
 			p.release(worker, b)
@@ -80,6 +113,7 @@ func (b *book) work(worker int) {
 		}
 	}
 	p.release(worker, b)
+	p.flush(worker)
 }
 
 // one runs one task for the worker of another book.
@@ -125,16 +159,12 @@ func (b *book) try(worker int, l uint32) (ran bool) {
 			return ran
 		}
 		b.round[l]++
-		ended := b.ended[l] || outcome == Ends
-		if ended && k >= p.Plan.Turns(int(task)) {
-			k = plan.Ended
-		}
-		b.publish(task, k)
-		if ended && !b.ended[l] {
+		over := b.publishes(task, k, b.ended[l], b.ended[l] || outcome == Ends)
+		if outcome == Ends {
 			b.ended[l] = true
 			p.ends()
 		}
-		if k == plan.Ended || p.isOver() {
+		if over || p.isOver() {
 			return ran
 		}
 	}
@@ -142,11 +172,30 @@ func (b *book) try(worker int, l uint32) (ran bool) {
 	return ran
 }
 
+// publishes publishes a round of a task. It reports whether all its counters have ended, with their turns.
+func (b *book) publishes(task, k uint32, empty, ended bool) (over bool) {
+	p := b.pool
+	over = ended
+	for c := task; c < p.after(task); c++ {
+		last := ended && k >= p.Plan.Turns(int(c))
+		if empty && p.Turn != nil && p.counters[c].done.Load() != plan.Ended {
+			p.Turn(int(c), k, last)
+		}
+		if last {
+			b.publish(c, plan.Ended)
+		} else {
+			b.publish(c, k)
+			over = false
+		}
+	}
+	return over
+}
+
 // run runs a round. A long one runs without the lock.
 func (b *book) run(worker int, task, k uint32) (o Outcome) {
 	p := b.pool
 	began := int64(0)
-	if b.steps++; p.Now != nil && b.steps%sampled == 1 {
+	if b.steps++; p.Now != nil && (k == 1 || b.steps%sampled == 1) {
 		began = p.Now()
 	}
 	if b.short.Load() {
@@ -156,7 +205,9 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 			p.callHelp()
 		}
 		p.release(worker, b)
+		p.flush(worker)
 		o = p.Run(worker, int(task), k)
+		p.flush(worker)
 		p.acquire(worker, b)
 	}
 	if began != 0 {
@@ -166,7 +217,7 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 }
 
 const (
-	sampled = 61   // of so many bodies one is timed: a prime, since the tasks of a book take turns
+	sampled = 61   // the first body of a task is timed, and of so many one: a prime, since the tasks of a book take turns
 	brief   = 1000 // nanoseconds of a short body
 	weight  = 8    // of what was seen before, in the mean time of a body
 )
@@ -191,8 +242,8 @@ func (b *book) hang(l uint32, n *need, k uint32) {
 		p.Waits(int(task), c)
 	}
 	b.next[l], e.first = e.first, l+1
-	if p.Owner[c] == int32(b.number) {
-		return // whoever publishes it holds the lock, and looks at what hangs on it
+	if p.where[c] == int32(b.number) {
+		return // a worker that publishes it holds the lock, and looks at what hangs on it
 	}
 	if !e.waits {
 		e.waits = true
@@ -228,17 +279,16 @@ func (b *book) post(e uint32) {
 	b.rise()
 }
 
-// rise calls the worker of the book if it sleeps.
+// rise ends the sleep of the book's worker, or keeps it from sleeping.
 func (b *book) rise() {
 	p := b.pool
-	if p.load(&b.idle) != 0 {
-		p.point()
-		if b.idle.CompareAndSwap(1, 0) {
-			p.saw(1)
-			p.call(b)
-			return
-		}
-		p.saw(0)
+	if p.load(&b.state) == busy {
+		return // it looks at its mail before it sleeps
+	}
+	p.point()
+	before := b.state.Swap(called)
+	if p.saw(before); before == asleep {
+		b.bed.Unpark()
 	}
 }
 
@@ -258,19 +308,28 @@ func (b *book) read() {
 	}
 }
 
-// sleep waits until another worker calls this one. It returns at once if there is mail.
-func (b *book) sleep() {
+// sleep waits until another worker calls this one. It returns at once if there is mail, or if ctx has ended.
+func (b *book) sleep(ctx context.Context, patience int) {
 	p := b.pool
-	for i := range p.Patience {
+	for i := range patience {
 		if b.mail.Load() != 0 || p.over.Load() {
 			return
 		}
 		relax(i)
 	}
-	p.store(&b.idle, 1)
-	if p.load(&b.mail) == 0 && !p.isOver() {
-		p.park(b)
-		<-b.wake
+	p.store(&b.state, tired)
+	if p.load(&b.mail) == 0 && !p.isOver() && ctx.Err() == nil {
+		b.bed.ParkUntil(ctx, b.call)
 	}
-	p.store(&b.idle, 0)
+	p.store(&b.state, busy)
+}
+
+// parked is called when the worker has stopped. It does not stay so if it is called meanwhile.
+func (b *book) parked() {
+	p := b.pool
+	p.point()
+	fell := b.state.CompareAndSwap(tired, asleep)
+	if p.saw(b.state.Load()); !fell {
+		b.bed.Unpark()
+	}
 }

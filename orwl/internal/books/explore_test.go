@@ -8,13 +8,13 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 var (
@@ -26,13 +26,16 @@ var (
 type game struct {
 	system liveness.System
 	rounds []int
-	owner  []int32
-	books  int
-	short  bool  // bodies run under the lock
-	stops  bool  // a rank that is no worker stops the pool
-	last   []int // the round in which each task ends; nil: its last one
-	fails  int   // the task that fails in its first round, counted from 1
-	dies   bool  // it panics
+	owner  []int32 // by task: a worker, or Alone
+	books  int     // of workers
+	apart  bool    // a task that stands alone holds one access after another
+	wide   bool    // each access has a counter, also of the tasks in books
+	raised bool    // the first task has its round on another node, and two ranks tell of it
+	short  bool    // bodies run under the lock
+	stops  bool    // a rank that is no worker stops the pool
+	last   []int   // the round in which each task ends; nil: its last one
+	fails  int     // the task that fails in its first round, counted from 1
+	dies   bool    // it panics
 	inARow int
 }
 
@@ -42,27 +45,44 @@ type table struct {
 	pool   *Pool
 	plan   *plan.Plan
 	at     *sim.Window // of the rank that runs
-	eyes   []uint64    // what each rank saw
+	eyes   []uint64    // by rank: what it saw
 	ran    []int       // rounds of each task
 	inside []int       // by resource: readers inside, or -1
 	writes []int
 	number map[string]int // of resources
+	task   []int          // by counter
+	rank   []rma.Rank     // by book
 	failed bool
 }
 
 // The words of each rank.
 const (
 	touch rma.Disp = iota
-	bell           // 1: the worker may have to wake up
-	turn           // whose turn it is at the lock of the rank's book
+	bell           // 1: the one that sleeps wakes up
+	turn           // the rank whose turn it is at the lock of the book
 	words
 )
 
-func (g game) ranks() int {
-	if g.stops {
-		return g.books + 1
+// alone are the tasks that stand alone.
+func (g game) alone() (tasks []int) {
+	for i, owner := range g.owner {
+		if owner == Alone {
+			tasks = append(tasks, i)
+		}
 	}
-	return g.books
+	return tasks
+}
+
+// ranks are the workers, the tasks that stand alone, and the one who stops the pool.
+func (g game) ranks() int {
+	n := g.books + len(g.alone())
+	if g.stops {
+		n++
+	}
+	if g.raised {
+		n += 2
+	}
+	return n
 }
 
 func (g game) setup(f *sim.Fabric) (sim.Program, error) {
@@ -73,7 +93,10 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 	t := &table{game: g, eyes: make([]uint64, g.ranks()), ran: make([]int, len(g.rounds)), number: map[string]int{}}
 	var tasks []plan.Task
 	for i, n := range g.rounds {
-		tasks = append(tasks, plan.Task{Rounds: n})
+		tasks = append(tasks, plan.Task{Rounds: n, Apart: g.wide})
+		if g.owner[i] == Alone {
+			tasks[i] = plan.Task{Rounds: plan.Open, Apart: true}
+		}
 		for _, a := range g.system.Tasks[i].Accesses {
 			if _, known := t.number[a.Resource]; !known {
 				t.number[a.Resource] = len(t.number)
@@ -82,12 +105,34 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 	}
 	t.inside, t.writes = make([]int, len(t.number)), make([]int, len(t.number))
 	t.plan = plan.New(g.system, tasks)
-	t.pool = New(Options{Plan: t.plan, Owner: g.owner, Books: g.books, Run: t.run, Died: t.died, Waits: t.waits})
+	t.task = make([]int, t.plan.Counters())
+	owner := make([]int32, t.plan.Counters())
+	for i, task := range g.system.Tasks {
+		for a := range task.Accesses {
+			c := t.plan.Counter(i, a)
+			t.task[c], owner[c] = i, g.owner[i]
+			if a > 0 && g.wide && g.owner[i] >= 0 {
+				owner[c] = Before
+			}
+		}
+	}
+	for w := range g.books {
+		t.rank = append(t.rank, rma.Rank(w))
+	}
+	for n, i := range g.alone() {
+		for range g.system.Tasks[i].Accesses {
+			t.rank = append(t.rank, rma.Rank(g.books+n))
+		}
+	}
+	t.pool = New(Options{Plan: t.plan, Owner: owner, Workers: g.books, Run: t.run, Died: t.died, Waits: t.waits})
 	t.pool.probe = t
+	for i, b := range t.pool.books {
+		b.sleepIn(&berth{t: t, rank: t.rank[i]})
+	}
 	if g.inARow != 0 {
 		t.pool.inARow = g.inARow
 	}
-	for _, b := range t.pool.books {
+	for _, b := range t.pool.workers() {
 		b.short.Store(g.short)
 	}
 	return sim.Program{Rank: t.play, Check: t.check, State: t.state}, nil
@@ -112,17 +157,22 @@ func (t *table) saw(v uint32) {
 	t.eyes[me] = t.eyes[me]*0x9e3779b97f4a7c15 + uint64(v) + 1
 }
 
-func (t *table) sleep(b *book) {
-	for me := rma.Rank(b.number); ; {
-		t.fetch(me, bell, rma.Replace, 0)
-		if len(b.wake) > 0 {
-			return
-		}
-		t.await(me, bell, rma.Is(1))
-	}
+// berth is where a rank sleeps.
+type berth struct {
+	t      *table
+	rank   rma.Rank
+	parked func()
 }
 
-func (t *table) signal(b *book) { t.fetch(rma.Rank(b.number), bell, rma.Replace, 1) }
+func (b *berth) Init(parked func()) { b.parked = parked }
+
+func (b *berth) ParkUntil(context.Context, func()) {
+	b.parked()
+	b.t.await(b.rank, bell, rma.Is(1))
+	b.t.fetch(b.rank, bell, rma.Replace, 0)
+}
+
+func (b *berth) Unpark() { b.t.fetch(b.rank, bell, rma.Replace, 1) }
 
 func (t *table) stay(b *book, ticket uint32) {
 	t.await(rma.Rank(b.number), turn, rma.Is(uint64(ticket)))
@@ -134,43 +184,59 @@ func (t *table) turn(b *book, ticket uint32) {
 
 func (t *table) play(_ context.Context, w rma.Window) error {
 	t.at = w.(*sim.Window)
-	me := int(w.Rank())
-	if me == t.books {
+	switch me := int(w.Rank()); {
+	case me < t.books:
+		t.pool.Work(me)
+	case me < t.books+len(t.alone()):
+		t.goes(t.alone()[me-t.books])
+	case t.raised:
+		t.ran[0], t.writes[0] = 1, 1
+		t.pool.Raise(0, []uint32{1, plan.Ended}[me%2])
+	default:
 		t.pool.Stop()
-		return nil
 	}
-	t.pool.Work(me)
 	return nil
 }
 
-// run is a body. It checks what the grants of a round promise.
-func (t *table) run(_, task int, k uint32) Outcome {
+// goes is the goroutine of a task that stands alone.
+func (t *table) goes(task int) {
+	accesses := t.system.Tasks[task].Accesses
+	step := len(accesses) // it holds so many at once
+	if t.apart {
+		step = 1
+	}
+	for k := 1; k <= t.end(task); k++ {
+		t.ran[task]++
+		for from := 0; from < len(accesses); from += step {
+			for a := from; a < from+step; a++ {
+				if !t.pool.Await(context.Background(), t.plan.Counter(task, a)) {
+					return
+				}
+			}
+			t.uses(task, k, accesses[from:from+step])
+			if task+1 == t.fails && from+step == len(accesses) {
+				t.failed = true
+				t.pool.Stop()
+				return
+			}
+			for a := from; a < from+step; a++ {
+				if c := t.plan.Counter(task, a); k < t.end(task) {
+					t.pool.Publish(c)
+				} else if t.pool.End(c, true) {
+					panic("a goroutine with empty turns")
+				}
+			}
+		}
+	}
+}
+
+// run is a body that a worker calls.
+func (t *table) run(_, counter int, k uint32) Outcome {
+	task := t.task[counter]
 	if t.ran[task]++; t.ran[task] != int(k) {
 		panic(fmt.Sprintf("task %d runs round %d, and has begun %d", task, k, t.ran[task]))
 	}
-	for _, a := range t.system.Tasks[task].Accesses {
-		r := t.number[a.Resource]
-		if t.fails > 0 && t.failed {
-			t.seesFailure(task, int(k), a)
-		}
-		if want := t.before(task, int(k), a.Resource); t.writes[r] != want {
-			panic(fmt.Sprintf("task %d in round %d sees %d writes of %s, want %d", task, k, t.writes[r], a.Resource, want))
-		}
-		if t.inside[r] < 0 || a.Mode == resource.Write && t.inside[r] != 0 {
-			panic(fmt.Sprintf("task %d in round %d is not alone in %s", task, k, a.Resource))
-		}
-		if t.inside[r]++; a.Mode == resource.Write {
-			t.inside[r] = -1
-		}
-	}
-	t.point() // another worker comes in between
-	for _, a := range t.system.Tasks[task].Accesses {
-		r := t.number[a.Resource]
-		if t.inside[r]--; a.Mode == resource.Write {
-			t.inside[r] = 0
-			t.writes[r]++
-		}
-	}
+	t.uses(task, int(k), t.system.Tasks[task].Accesses)
 	if task+1 == t.fails {
 		t.failed = true
 		if t.dies {
@@ -185,6 +251,33 @@ func (t *table) run(_, task int, k uint32) Outcome {
 	return Goes
 }
 
+// uses is a body while it holds accesses. It checks what the grants of a round promise.
+func (t *table) uses(task, k int, accesses []liveness.Access) {
+	for _, a := range accesses {
+		r := t.number[a.Resource]
+		if t.fails > 0 && t.failed {
+			t.seesFailure(task, k, a)
+		}
+		if want := t.before(task, k, a.Resource); t.writes[r] != want {
+			panic(fmt.Sprintf("task %d in round %d sees %d writes of %s, want %d", task, k, t.writes[r], a.Resource, want))
+		}
+		if t.inside[r] < 0 || a.Mode == queue.Write && t.inside[r] != 0 {
+			panic(fmt.Sprintf("task %d in round %d is not alone in %s", task, k, a.Resource))
+		}
+		if t.inside[r]++; a.Mode == queue.Write {
+			t.inside[r] = -1
+		}
+	}
+	t.point() // another worker comes in between
+	for _, a := range accesses {
+		r := t.number[a.Resource]
+		if t.inside[r]--; a.Mode == queue.Write {
+			t.inside[r] = 0
+			t.writes[r]++
+		}
+	}
+}
+
 var errDies = errors.New("it dies")
 
 // died hears of a body that has panicked: as it should, or because a check has failed.
@@ -196,13 +289,14 @@ func (t *table) died(_ int, value any) {
 }
 
 // waits checks that a task that waits does so for another one that it conflicts with.
-func (t *table) waits(task, other int) {
+func (t *table) waits(counter, other int) {
+	task, other := t.task[counter], t.task[other]
 	if t.ran[task] == t.end(task) {
 		panic(fmt.Sprintf("task %d waits after its last round", task))
 	}
 	for _, a := range t.system.Tasks[task].Accesses {
 		for _, b := range t.system.Tasks[other].Accesses {
-			if a.Resource == b.Resource && (a.Mode == resource.Write || b.Mode == resource.Write) {
+			if a.Resource == b.Resource && (a.Mode == queue.Write || b.Mode == queue.Write) {
 				return
 			}
 		}
@@ -221,7 +315,7 @@ func (g game) end(task int) int {
 // seesFailure checks that no round follows one that has failed.
 func (t *table) seesFailure(task, k int, a liveness.Access) {
 	for _, b := range t.system.Tasks[t.fails-1].Accesses {
-		if b.Resource == a.Resource && (a.Mode == resource.Write || b.Mode == resource.Write) && (task > t.fails-1 || k > 1) {
+		if b.Resource == a.Resource && (a.Mode == queue.Write || b.Mode == queue.Write) && (task > t.fails-1 || k > 1) {
 			panic(fmt.Sprintf("task %d in round %d follows a round of task %d that has failed", task, k, t.fails-1))
 		}
 	}
@@ -234,7 +328,7 @@ func (t *table) before(task, k int, name string) (n int) {
 		if f.Task == task && t.system.Tasks[task].Accesses[f.Access].Resource == name {
 			ahead = false
 		}
-		if a := t.system.Tasks[f.Task].Accesses[f.Access]; a.Resource == name && a.Mode == resource.Write {
+		if a := t.system.Tasks[f.Task].Accesses[f.Access]; a.Resource == name && a.Mode == queue.Write {
 			done := k - 1
 			if ahead {
 				done = k
@@ -289,8 +383,7 @@ func (t *table) state() uint64 {
 	}
 	for _, b := range t.pool.books {
 		mix(uint64(b.lock.next.Load())<<32 | uint64(b.lock.now.Load()))
-		mix(uint64(b.mail.Load())<<32 | uint64(b.idle.Load()))
-		mix(uint64(len(b.wake)))
+		mix(uint64(b.mail.Load())<<32 | uint64(b.state.Load()))
 		mix(b.look[0][0])
 		mix(uint64(b.at))
 		for i, v := range b.next {
@@ -315,9 +408,9 @@ func (g game) explored() sim.System {
 // what the last one writes.
 func chain(n, rounds int, ring bool, owner ...int32) (g game) {
 	for i := range n {
-		task := liveness.Task{Name: fmt.Sprint("t", i), Accesses: []liveness.Access{{Resource: fmt.Sprint("r", i), Mode: resource.Write}}}
+		task := liveness.Task{Name: fmt.Sprint("t", i), Accesses: []liveness.Access{{Resource: fmt.Sprint("r", i), Mode: queue.Write}}}
 		if i > 0 || ring {
-			task.Accesses = append(task.Accesses, liveness.Access{Resource: fmt.Sprint("r", (i+n-1)%n), Mode: resource.Read})
+			task.Accesses = append(task.Accesses, liveness.Access{Resource: fmt.Sprint("r", (i+n-1)%n), Mode: queue.Read})
 		}
 		g.system.Tasks = append(g.system.Tasks, task)
 		g.rounds = append(g.rounds, rounds)
@@ -332,7 +425,7 @@ func chain(n, rounds int, ring bool, owner ...int32) (g game) {
 // starOf is tasks that all write one resource.
 func starOf(n, rounds int, owner ...int32) (g game) {
 	for i := range n {
-		task := liveness.Task{Name: fmt.Sprint("t", i), Accesses: []liveness.Access{{Resource: "r", Mode: resource.Write}}}
+		task := liveness.Task{Name: fmt.Sprint("t", i), Accesses: []liveness.Access{{Resource: "r", Mode: queue.Write}}}
 		g.system.Tasks, g.rounds = append(g.system.Tasks, task), append(g.rounds, rounds)
 		g.books = max(g.books, int(owner[i])+1)
 	}
@@ -367,6 +460,15 @@ func TestExhaust(t *testing.T) {
 		"death":                chain(2, 2, false, 0, 1).with(func(g *game) { g.fails, g.dies = 1, true }),
 		"death, short":         chain(2, 2, false, 0, 1).with(func(g *game) { g.fails, g.dies, g.short = 2, true, true }),
 		"writer of three, two": chain(3, 1, true, 0, 1, 1).with(func(g *game) { g.short = true }),
+		"alone":                chain(2, 2, true, Alone, Alone),
+		"alone, and a worker":  chain(2, 2, true, 0, Alone),
+		"alone, one by one":    chain(2, 2, false, Alone, Alone).with(func(g *game) { g.apart = true }),
+		"alone, and stopped":   chain(2, 2, false, 0, Alone).with(func(g *game) { g.stops = true }),
+		"raised":               chain(2, 1, false, Nobody, 0).with(func(g *game) { g.raised = true }),
+		"raised, alone":        chain(2, 1, false, Nobody, Alone).with(func(g *game) { g.raised = true }),
+		"wide":                 chain(2, 2, true, 0, 1).with(func(g *game) { g.wide = true }),
+		"wide, early end":      starOf(3, 2, 0, 1, 0).with(func(g *game) { g.last, g.wide = []int{2, 1, 2}, true }),
+		"alone, and fails":     chain(2, 2, true, Alone, 0).with(func(g *game) { g.fails = 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -389,7 +491,7 @@ func draw(seed uint64) (g game) {
 			task := liveness.Task{Name: fmt.Sprint("t", i)}
 			for r := range 3 {
 				if rng.IntN(2) == 0 {
-					task.Accesses = append(task.Accesses, liveness.Access{Resource: fmt.Sprint("r", r), Mode: resource.Mode(rng.IntN(2)), Priority: rng.IntN(2) * priority})
+					task.Accesses = append(task.Accesses, liveness.Access{Resource: fmt.Sprint("r", r), Mode: queue.Mode(rng.IntN(2)), Priority: rng.IntN(2) * priority})
 				}
 			}
 			if len(task.Accesses) == 0 {
@@ -400,7 +502,11 @@ func draw(seed uint64) (g game) {
 			if same {
 				rounds = 2
 			}
-			g.rounds, g.owner = append(g.rounds, rounds), append(g.owner, int32(rng.IntN(g.books)))
+			owner := int32(rng.IntN(g.books))
+			if rng.IntN(4) == 0 {
+				owner = Alone
+			}
+			g.rounds, g.owner = append(g.rounds, rounds), append(g.owner, owner)
 		}
 		switch rng.IntN(8) {
 		case 0: // tasks say before that they end
@@ -416,6 +522,10 @@ func draw(seed uint64) (g game) {
 			}
 		case 2:
 			g.inARow = 1 + rng.IntN(2)
+		case 3:
+			g.apart = true
+		case 4:
+			g.wide = true
 		}
 		if g.system.Check() == nil {
 			return g

@@ -1,6 +1,7 @@
 package books
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/invariant"
@@ -16,21 +17,40 @@ const (
 	Fails                // it publishes nothing, and neither does the task from now on
 )
 
-// Options are the tasks of a pool. A task has one counter of the plan, and its number.
+// Owners of counters, beside the numbers of workers.
+const (
+	Nobody = -1 // it has no rounds, or has them on another node
+	Alone  = -2 // a goroutine of the caller runs its rounds
+	Before = -3 // it belongs to the task of the counter before
+)
+
+// Options are the counters of a plan, and who runs their rounds. Here a task is what a worker runs: it has the
+// number of its first counter.
 type Options struct {
-	Plan  *plan.Plan
-	Owner []int32 // by counter: the worker in whose book it stands; -1 for a task without rounds
-	Books int
+	Plan    *plan.Plan
+	Owner   []int32 // by counter: the worker in whose book it stands, or one of the constants
+	Workers int
+	// Urgent, if it is not nil, says by counter which tasks stand first in their book. The others follow in task order.
+	Urgent []bool
 	// Run runs a round, counted from 1, on a worker.
 	Run func(worker, task int, round uint32) Outcome
 	// Died is called if Run panics with a value, or ends its goroutine: then the value is nil. The
 	// task has failed.
 	Died func(worker int, value any)
-	// Waits, if it is not nil, is told of a task whose round waits for the round of another one.
+	// Turn, if it is not nil, is told of an empty turn of a counter, before it is published. last says that the
+	// counter then publishes that it has ended.
+	Turn func(counter int, round uint32, last bool)
+	// Flush, if it is not nil, has a worker send what Run has kept back for other nodes. Rounds of urgent tasks with short
+	// bodies follow each other without it. It is called before anything else, and after a long body.
+	Flush func(worker int)
+	// Idle, if it is not nil, is called when no counter has a round left. Then the pool goes on with empty turns until
+	// Stop. Without it, the pool stops by itself.
+	Idle func()
+	// Waits, if it is not nil, is told of a task whose round waits for the round of another counter.
 	Waits func(task, other int)
 	// Now reads a clock in nanoseconds. Without it all bodies run without the lock.
 	Now func() int64
-	// Patience is how often a worker looks at its mail before it sleeps.
+	// Patience is how often a worker looks at its mail before it sleeps. A goroutine sleeps at once.
 	Patience int
 }
 
@@ -42,20 +62,21 @@ type Pool struct {
 	first    []uint32 // by task: its first need; and the end of the last one
 	edges    []edge
 	begin    []uint32 // by counter: its first edge; and the end of the last one
-	books    []*book
+	books    []*book  // of the workers, then one for each counter that stands alone
+	where    []int32  // by counter: the number of its book, or Nobody
 
 	times []atomic.Int64 // by task: the mean time of its body in nanoseconds, of those that were timed
 
 	inARow int
 
-	left atomic.Int32 // tasks with rounds left
+	left atomic.Int32 // counters with rounds left
 	over atomic.Bool
 
 	probe probe // nil but in tests
 }
 
-// counter is how many rounds a task has published. It has one writer at a time: the worker that runs
-// the task.
+// counter is how many rounds have been published. It has one writer at a time: the goroutine that runs the
+// round.
 type counter struct{ done atomic.Uint32 }
 
 // need is a condition of a task.
@@ -76,15 +97,25 @@ type edge struct {
 
 // New makes a pool, before any task has run.
 func New(o Options) *Pool {
-	p := &Pool{Options: o, inARow: inARow, counters: make([]counter, o.Plan.Counters()), times: make([]atomic.Int64, o.Plan.Counters())}
-	for i := range o.Books {
-		p.books = append(p.books, &book{pool: p, number: uint32(i), wake: make(chan struct{}, 1)})
+	n := o.Plan.Counters()
+	p := &Pool{Options: o, inARow: inARow, counters: make([]counter, n), times: make([]atomic.Int64, n), where: make([]int32, n)}
+	for range o.Workers {
+		p.newBook()
 	}
-	for c := range p.counters {
-		if o.Owner[c] >= 0 {
-			b := p.books[o.Owner[c]]
-			b.tasks = append(b.tasks, uint32(c))
-			p.left.Add(1)
+	for c, owner := range o.Owner {
+		if p.where[c] = owner; owner == Alone {
+			p.where[c] = int32(p.newBook().number)
+		}
+	}
+	for _, urgent := range []bool{true, false} {
+		for c, number := range p.where {
+			if number >= 0 && urgent == (o.Urgent != nil && o.Urgent[c]) {
+				b := p.books[number]
+				b.tasks = append(b.tasks, uint32(c))
+				if p.left.Add(1); urgent {
+					b.urgent++
+				}
+			}
 		}
 	}
 	for _, b := range p.books {
@@ -96,16 +127,31 @@ func New(o Options) *Pool {
 			b.look.set(uint32(l))
 		}
 	}
-	p.over.Store(p.left.Load() == 0)
+	if p.left.Load() == 0 {
+		if p.over.Store(p.Idle == nil); p.Idle != nil {
+			p.Idle()
+		}
+	}
 	p.findEdges()
 	return p
 }
+
+func (p *Pool) newBook() *book {
+	b := &book{pool: p, number: uint32(len(p.books))}
+	b.call = b.rise
+	b.sleepIn(&b.own)
+	p.books = append(p.books, b)
+	return b
+}
+
+// workers are the books of the workers.
+func (p *Pool) workers() []*book { return p.books[:p.Workers] }
 
 // findEdges finds the pairs of a counter and a book that waits for it.
 func (p *Pool) findEdges() {
 	n := len(p.counters)
 	p.first, p.begin = make([]uint32, n+1), make([]uint32, n+1)
-	for c := range p.counters {
+	for c := range p.counters { // the needs of a task stand together, since its counters do
 		p.first[c+1] = p.first[c] + uint32(len(p.Plan.When(c)))
 	}
 	p.needs = make([]need, p.first[n])
@@ -114,13 +160,15 @@ func (p *Pool) findEdges() {
 		clear(last)
 		for _, b := range p.books {
 			for _, task := range b.tasks {
-				for i, when := range p.Plan.When(int(task)) {
-					c := uint32(when.Counter())
-					if last[c] != b.number+1 {
-						last[c] = b.number + 1
-						f(c, b.number)
+				for at := task; at < p.after(task); at++ {
+					for i, when := range p.Plan.When(int(at)) {
+						c := uint32(when.Counter())
+						if last[c] != b.number+1 {
+							last[c] = b.number + 1
+							f(c, b.number)
+						}
+						is(p.first[at]+uint32(i), c)
 					}
-					is(p.first[task]+uint32(i), c)
 				}
 			}
 		}
@@ -129,7 +177,7 @@ func (p *Pool) findEdges() {
 	for c := range p.counters {
 		p.begin[c+1] += p.begin[c]
 	}
-	p.edges = make([]edge, int(p.begin[n])+len(p.books))
+	p.edges = make([]edge, int(p.begin[n])+p.Workers)
 	next := append([]uint32(nil), p.begin...)
 	each(func(c, book uint32) {
 		p.edges[next[c]].book = book
@@ -142,12 +190,19 @@ func (p *Pool) findEdges() {
 			p.needs[p.first[c]+uint32(i)].Condition = when
 		}
 	}
-	for i := range p.books {
+	for i := range p.workers() {
 		p.edges[p.again(uint32(i))].book = uint32(i)
 	}
 }
 
-// again is the edge that says only that its book has something to look at. Each book has one, behind
+// after is the first counter behind a task's own.
+func (p *Pool) after(task uint32) uint32 {
+	for task++; int(task) < len(p.Owner) && p.Owner[task] == Before; task++ {
+	}
+	return task
+}
+
+// again is the edge that says only that its book has something to look at. Each worker's book has one, behind
 // all others.
 func (p *Pool) again(book uint32) uint32 { return p.begin[len(p.counters)] + book }
 
@@ -161,12 +216,22 @@ func (p *Pool) Times() []int64 {
 	return all
 }
 
-// Stop has all workers return after the bodies that run now. Any goroutine may call it.
+// Asleep is how many workers sleep. Any goroutine may ask.
+func (p *Pool) Asleep() (n int) {
+	for _, b := range p.workers() {
+		if b.state.Load() == asleep {
+			n++
+		}
+	}
+	return n
+}
+
+// Stop has all workers return after the bodies that run now, and ends each Await. Any goroutine may call it.
 func (p *Pool) Stop() {
 	p.point()
 	p.over.Store(true)
 	for _, b := range p.books {
-		p.call(b)
+		b.rise()
 	}
 }
 
@@ -193,7 +258,7 @@ func (p *Pool) works(worker int) (on bool) {
 	for own := p.books[worker]; !p.isOver(); {
 		own.work(worker)
 		if !p.isOver() && !p.help(worker) {
-			own.sleep()
+			own.sleep(context.Background(), p.Patience)
 		}
 	}
 	over = true
@@ -202,8 +267,8 @@ func (p *Pool) works(worker int) (on bool) {
 
 // help runs a task of another book, if one is worth a look.
 func (p *Pool) help(worker int) (helped bool) {
-	for i := 1; i < len(p.books); i++ {
-		b := p.books[(worker+i)%len(p.books)]
+	for i := 1; i < p.Workers; i++ {
+		b := p.books[(worker+i)%p.Workers]
 		if !b.short.Load() && b.one(worker) {
 			return true
 		}
@@ -211,35 +276,72 @@ func (p *Pool) help(worker int) (helped bool) {
 	return false
 }
 
+// flush has a worker send what it has kept back.
+func (p *Pool) flush(worker int) {
+	if p.Flush != nil {
+		p.Flush(worker)
+	}
+}
+
 // callHelp wakes one worker that sleeps.
 func (p *Pool) callHelp() {
-	for _, b := range p.books {
-		if p.load(&b.idle) != 0 {
+	for _, b := range p.workers() {
+		if p.load(&b.state) != busy {
 			b.rise()
 			return
 		}
 	}
 }
 
-// publish says that a task has done a round, and tells the books that wait for it. The caller holds the
-// lock of the task's own book.
+// publish says that a round is done, and tells the books that wait for it. The caller holds the lock of the
+// counter's own book, or is the only one who uses it.
 func (b *book) publish(c, round uint32) {
 	p := b.pool
 	p.store(&p.counters[c].done, round)
 	for i := p.begin[c]; i < p.begin[c+1]; i++ {
-		switch e := &p.edges[i]; {
-		case e.book == b.number:
+		if e := &p.edges[i]; e.book == b.number {
 			b.rouse(e)
-		case p.load(&e.armed) != 0:
-			p.store(&e.armed, 0)
-			p.books[e.book].post(i)
+		} else {
+			p.mail(i)
 		}
+	}
+}
+
+// mail puts an edge that is armed into the mail of its book, once: two goroutines may raise a counter at a time.
+func (p *Pool) mail(i uint32) {
+	e := &p.edges[i]
+	if p.load(&e.armed) == 0 {
+		return
+	}
+	p.point()
+	mine := e.armed.CompareAndSwap(1, 0)
+	if p.saw(e.armed.Load()); mine {
+		p.books[e.book].post(i)
+	}
+}
+
+// Raise publishes a round of a counter that has its rounds on another node, unless a later one was published. Any
+// goroutine may call it.
+func (p *Pool) Raise(c int, round uint32) {
+	for done := &p.counters[c].done; ; {
+		before := p.load(done)
+		if before >= round {
+			return
+		}
+		p.point()
+		raised := done.CompareAndSwap(before, round)
+		if p.saw(done.Load()); raised {
+			break
+		}
+	}
+	for i := p.begin[c]; i < p.begin[c+1]; i++ {
+		p.mail(i)
 	}
 }
 
 // met reports whether a task may run round k. If not, it returns what the task is short of.
 func (p *Pool) met(task, k uint32) (short *need, ok bool) {
-	for i := p.first[task]; i < p.first[task+1]; i++ {
+	for i := p.first[task]; i < p.first[p.after(task)]; i++ {
 		if n := &p.needs[i]; !n.Met(k, p.load(&p.counters[n.Counter()].done)) {
 			return n, false
 		}
@@ -251,7 +353,11 @@ func (p *Pool) met(task, k uint32) (short *need, ok bool) {
 func (p *Pool) ends() {
 	p.point()
 	left := p.left.Add(-1)
-	if p.saw(uint32(left)); left == 0 {
+	switch p.saw(uint32(left)); {
+	case left != 0:
+	case p.Idle != nil:
+		p.Idle()
+	default:
 		p.Stop()
 	}
 }
@@ -263,16 +369,6 @@ func (p *Pool) isOver() bool {
 		p.saw(1)
 	}
 	return over
-}
-
-// call ends the sleep of a book's worker, or keeps it from sleeping.
-func (p *Pool) call(b *book) {
-	p.point()
-	select {
-	case b.wake <- struct{}{}:
-		p.signal(b)
-	default: // it was called already
-	}
 }
 
 func (p *Pool) load(word *atomic.Uint32) uint32 {
@@ -292,8 +388,6 @@ func (p *Pool) store(word *atomic.Uint32, v uint32) {
 type probe interface {
 	point()
 	saw(v uint32)
-	sleep(b *book)               // returns when the worker would not sleep any more
-	signal(b *book)              // the worker may have to wake up
 	stay(b *book, ticket uint32) // returns when the ticket has the lock
 	turn(b *book, ticket uint32) // the ticket has it
 }
@@ -307,18 +401,6 @@ func (p *Pool) point() {
 func (p *Pool) saw(v uint32) {
 	if invariant.Enabled && p.probe != nil {
 		p.probe.saw(v)
-	}
-}
-
-func (p *Pool) park(b *book) {
-	if invariant.Enabled && p.probe != nil {
-		p.probe.sleep(b)
-	}
-}
-
-func (p *Pool) signal(b *book) {
-	if invariant.Enabled && p.probe != nil {
-		p.probe.signal(b)
 	}
 }
 

@@ -4,31 +4,31 @@ import (
 	"log/slog"
 	"sync"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // Endings are the grants that have ended because of a loss and that the log has not said
 // yet. A loss ends many grants, one resource after another, and the log says it once.
 type Endings struct {
 	mu sync.Mutex
-	of map[resource.Node]*endedGrants
+	of map[queue.Node]*endedGrants
 }
 
 // endedGrants are those that one node had.
 type endedGrants struct {
-	first     resource.Ending
+	first     queue.Ending
 	resources int
 	grants    int
 }
 
 // Note takes an ending. The resource is locked meanwhile.
-func (e *Endings) Note(end resource.Ending) {
+func (e *Endings) Note(end queue.Ending) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	g := e.of[end.Node]
 	if g == nil {
 		if e.of == nil {
-			e.of = make(map[resource.Node]*endedGrants)
+			e.of = make(map[queue.Node]*endedGrants)
 		}
 		g = &endedGrants{first: end}
 		e.of[end.Node] = g
@@ -37,14 +37,19 @@ func (e *Endings) Note(end resource.Ending) {
 	g.grants += end.Grants
 }
 
-// Say logs what was noted: one record for each node.
+// Say logs what was noted: one record for each node. A reason is in it if the first ending has one: the home of a
+// resource ends grants because the node is lost, and the log has said so before.
 func (e *Endings) Say(log *slog.Logger) {
 	e.mu.Lock()
 	of := e.of
 	e.of = nil
 	e.mu.Unlock()
 	for node, g := range of {
-		log.Warn("orwl: a node has lost what it held", "peer", node, "resources", g.resources, "grants", g.grants,
-			"resource", g.first.Resource.Name(), "fence", g.first.Fence, "why", g.first.Why)
+		said := []any{"peer", node, "resources", g.resources, "grants", g.grants,
+			"resource", g.first.Resource.Name(), "fence", g.first.Fence}
+		if g.first.Why != nil {
+			said = append(said, "why", g.first.Why)
+		}
+		log.Warn("orwl: a node has lost what it held", said...)
 	}
 }

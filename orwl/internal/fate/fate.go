@@ -10,9 +10,9 @@ import "sync"
 type Fate struct {
 	mu    sync.Mutex
 	run   func(error) // ends the run that is under way
-	ended error       // why it has ended, or ends when it begins
-	goOn  bool        // without nodes that are lost
-	apart error       // why this node must not, or nil
+	ended error       // why the run has ended, or ends when it begins
+	goOn  bool        // the run goes on without lost nodes
+	apart error       // why this node must not go on, or nil
 }
 
 // Begin has end called when another node's failure ends the run. goOn: the run goes on without

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 var errLoss, errApart, errOther = errors.New("loss"), errors.New("apart"), errors.New("other")
@@ -52,13 +52,13 @@ func TestFate(t *testing.T) {
 
 // The log says the end of many grants once for each node, and only once.
 func TestEndings(t *testing.T) {
-	r, err := resource.New("r", 8)
+	r, err := queue.New("r", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var e Endings
-	for _, node := range []resource.Node{1, 2, 1} {
-		e.Note(resource.Ending{Resource: r, Node: node, Grants: 2, Why: errLoss})
+	for _, node := range []queue.Node{1, 2, 1} {
+		e.Note(queue.Ending{Resource: r, Node: node, Grants: 2, Why: errLoss})
 	}
 	var out bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&out, nil))
@@ -67,5 +67,22 @@ func TestEndings(t *testing.T) {
 	text := out.String()
 	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "peer=1 resources=2 grants=4 resource=r") || !strings.Contains(text, "peer=2 resources=1 grants=2") {
 		t.Errorf("the log says:\n%s", text)
+	}
+}
+
+// An ending at the home of a resource has no reason of its own. The log names none then.
+func TestEndingWithoutReason(t *testing.T) {
+	r, err := queue.New("r", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, why := range map[string]error{" fence=7\n": nil, " fence=7 why=loss\n": errLoss} {
+		var e Endings
+		e.Note(queue.Ending{Resource: r, Node: 1, Grants: 1, Fence: 7, Why: why})
+		var out bytes.Buffer
+		e.Say(slog.New(slog.NewTextHandler(&out, nil)))
+		if !strings.HasSuffix(out.String(), want) {
+			t.Errorf("an ending because of %v: the log says %q, want %q at its end", why, out.String(), want)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/rma"
@@ -12,7 +13,6 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Options say which guards there are, and how this node reaches the others.
@@ -100,15 +100,15 @@ func (g *Guards) ranksOf(i int) []rma.Rank {
 func (g *Guards) rank(node, p int) rma.Rank { return rma.Rank(g.at[node]*g.ranks + p) }
 
 // Guard makes this node's guard of a resource: the guard's number, and the home of the resource.
-func (g *Guards) Guard(i, home int) (resource.Guard, error) {
+func (g *Guards) Guard(i, home int) (queue.Guard, error) {
 	f, err := g.part(i)
 	if err != nil {
-		return resource.Guard{}, err
+		return queue.Guard{}, err
 	}
 	node := g.o.Node
 	root, err := f.Alloc(1)
 	if err != nil {
-		return resource.Guard{}, err
+		return queue.Guard{}, err
 	}
 	o := locks.Options{Home: g.rank(home, orderedRank)}
 	if slices.Contains(g.spec.Options, "TDC") {
@@ -116,11 +116,11 @@ func (g *Guards) Guard(i, home int) (resource.Guard, error) {
 	}
 	l, err := g.spec.New(f, o)
 	if err != nil {
-		return resource.Guard{}, err
+		return queue.Guard{}, err
 	}
-	reach := &resource.Reach{Home: g.rank(home, bytesRank), Root: root}
+	reach := &queue.Reach{Home: g.rank(home, bytesRank), Root: root}
 	if reach.Window, err = f.Window(g.rank(node, bytesRank)); err != nil {
-		return resource.Guard{}, err
+		return queue.Guard{}, err
 	}
 	var ordered *rma.Rank
 	if home == node {
@@ -134,7 +134,7 @@ func (g *Guards) Guard(i, home int) (resource.Guard, error) {
 	for p := relaxedRank; p < g.ranks; p++ {
 		relaxed = append(relaxed, g.rank(node, p))
 	}
-	return resource.NewGuardOn(l, f, ordered, relaxed, reach)
+	return queue.NewGuardOn(l, f, ordered, relaxed, reach)
 }
 
 // ask tells a home that one relaxed access more, or less, of this node waits for a resource.

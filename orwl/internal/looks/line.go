@@ -5,17 +5,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/inspect"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Request is a request in a [Line].
 type Request struct {
 	Who           string // a task of this node, or "node 2"
 	Node          int
-	Mode          resource.Mode
+	Mode          queue.Mode
 	Granted, Held bool
 	Ticket        uint32
+	Round         int64         // of a task on another node: how many of its rounds are known here
 	For           time.Duration // how long it has looked so, at least
 }
 
@@ -26,7 +27,7 @@ type Line struct {
 	Whole    bool // the home is here
 	Alone    bool // the run has one node
 	Planned  bool // the run has the resource for itself, or waits for it
-	Now      resource.State
+	Now      queue.State
 	Requests []Request // in the order of the queue, after Look
 
 	grants bool   // the plan grants some
@@ -34,7 +35,7 @@ type Line struct {
 }
 
 // Look adds what only the resource knows to the requests of this node's tasks, and sorts them all.
-func (l *Line) Look(r *resource.Resource) {
+func (l *Line) Look(r *queue.Resource) {
 	l.Now = r.Inspect()
 	for _, g := range l.Now.Guests() {
 		l.Requests = append(l.Requests, Request{
@@ -60,7 +61,7 @@ func (l *Line) Look(r *resource.Resource) {
 func (l *Line) grant() {
 	for i := range l.Requests {
 		r := &l.Requests[i]
-		if i > 0 && !r.Held && (r.Mode == resource.Write || l.Requests[i-1].Mode == resource.Write) {
+		if i > 0 && !r.Held && (r.Mode == queue.Write || l.Requests[i-1].Mode == queue.Write) {
 			return
 		}
 		r.Granted, l.upTo = true, r.Ticket
@@ -104,7 +105,7 @@ func (l *Line) state() inspect.ResourceState {
 	}
 	for i, r := range l.Requests {
 		last := len(s.Queue) - 1
-		if i == 0 || r.Mode == resource.Write || l.Requests[i-1].Mode == resource.Write || r.Granted != l.Requests[i-1].Granted {
+		if i == 0 || r.Mode == queue.Write || l.Requests[i-1].Mode == queue.Write || r.Granted != l.Requests[i-1].Granted {
 			s.Queue = append(s.Queue, inspect.GroupState{Mode: r.Mode.String(), Granted: r.Granted})
 			last++
 		}

@@ -1,11 +1,12 @@
 package looks
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/inspect"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Look is what one look at a program has seen.
@@ -24,14 +25,17 @@ type Task struct {
 	Round    int64
 	Started  bool
 	Over     bool
+	Step     bool  // workers run it
+	Rounds   int64 // 0: unknown
+	At       string
 	Accesses []Access
 }
 
 // Access is an access of a [Task].
 type Access struct {
-	resource.PlaceState // of the request of the present round
-	Line                *Line
-	For                 time.Duration // how long it has looked so, at least
+	queue.PlaceState // of the request of the present round
+	Line             *Line
+	For              time.Duration // how long it has looked so, at least
 }
 
 // State is the program in the look. Its counts of stalls and its Nodes are left out.
@@ -87,13 +91,19 @@ func (t *Task) status() inspect.TaskStatus {
 		return inspect.TaskEnded
 	case t.waits() != nil:
 		return inspect.TaskWaiting
+	case t.Step && slices.ContainsFunc(t.Accesses, func(a Access) bool { return a.Requested && !a.Held }):
+		return inspect.TaskQueued
 	}
 	return inspect.TaskWorking
 }
 
 // state is the task in a State. stands says that nothing has moved since an earlier look.
 func (t *Task) state(stands bool) inspect.TaskState {
-	s := inspect.TaskState{Task: t.Name, Node: t.Node, State: t.status(), Round: t.Round, Holds: t.holds()}
+	s := inspect.TaskState{Task: t.Name, Node: t.Node, State: t.status(), Round: t.Round, Rounds: t.Rounds, Holds: t.holds(), At: t.At}
+	if s.Runs() && len(t.Accesses) > 0 {
+		last := slices.MinFunc(t.Accesses, func(a, b Access) int { return cmp.Compare(a.For, b.For) })
+		s.For.Duration = last.For
+	}
 	if a := t.waits(); a != nil {
 		s.Waits = &inspect.WaitState{Resource: a.Line.Resource, Mode: a.Mode.String(), For: inspect.Seconds{Duration: a.For}, Behind: a.Line.behind(stands)}
 	}
@@ -106,8 +116,10 @@ func (t *Task) edges() (edges []inspect.WaitEdge) {
 		if !a.waits() {
 			continue
 		}
-		for _, who := range a.Line.ahead() {
-			edges = append(edges, inspect.WaitEdge{From: t.Name, To: who, Resource: a.Line.Resource, Mode: a.Mode.String()})
+		for _, r := range a.Line.Requests {
+			if r.Granted {
+				edges = append(edges, inspect.WaitEdge{From: t.Name, To: r.Who, Resource: a.Line.Resource, Mode: a.Mode.String(), Node: r.Node, Round: r.Round})
+			}
 		}
 	}
 	return edges

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/inspect"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // at is an access of a task, and puts its request into the line.
-func at(l *Line, who string, p resource.PlaceState) Access {
+func at(l *Line, who string, p queue.PlaceState) Access {
 	l.Requests = append(l.Requests, Request{Who: who, Mode: p.Mode, Granted: p.Granted, Held: p.Held, Ticket: p.Ticket})
 	return Access{PlaceState: p, Line: l, For: time.Second}
 }
@@ -18,19 +18,19 @@ func at(l *Line, who string, p resource.PlaceState) Access {
 // A look becomes a state: tasks by what they hold and wait for, queues by groups in the order of
 // their tickets, which wrap around.
 func TestLook(t *testing.T) {
-	r, err := resource.New("x", 8)
+	r, err := queue.New("x", 8)
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := &Line{Resource: "x", Whole: true, Alone: true}
-	wait := func(ticket uint32, mode resource.Mode) resource.PlaceState {
-		return resource.PlaceState{Mode: mode, Requested: true, Ticket: ticket}
+	wait := func(ticket uint32, mode queue.Mode) queue.PlaceState {
+		return queue.PlaceState{Mode: mode, Requested: true, Ticket: ticket}
 	}
 	look := Look{Started: true, Tasks: []*Task{
-		{Name: "d", Started: true, Accesses: []Access{at(x, "d", wait(2, resource.Write))}},
-		{Name: "b", Started: true, Accesses: []Access{at(x, "b", wait(0, resource.Read))}},
-		{Name: "c", Started: true, Accesses: []Access{at(x, "c", wait(1, resource.Read))}},
-		{Name: "a", Started: true, Round: 3, Accesses: []Access{at(x, "a", resource.PlaceState{Mode: resource.Write, Held: true, Granted: true, Ticket: 1<<32 - 1})}},
+		{Name: "d", Started: true, Accesses: []Access{at(x, "d", wait(2, queue.Write))}},
+		{Name: "b", Started: true, Accesses: []Access{at(x, "b", wait(0, queue.Read))}},
+		{Name: "c", Started: true, Accesses: []Access{at(x, "c", wait(1, queue.Read))}},
+		{Name: "a", Started: true, Round: 3, Accesses: []Access{at(x, "a", queue.PlaceState{Mode: queue.Write, Held: true, Granted: true, Ticket: 1<<32 - 1})}},
 		{Name: "over", Started: true, Over: true},
 	}}
 	x.Look(r)
@@ -52,10 +52,26 @@ c, round 0, waits to read x for 1s ──▶ a
 	}
 }
 
+// A step is queued if all is granted and no worker has begun it, and works if its body has begun.
+func TestQueued(t *testing.T) {
+	for _, c := range []struct {
+		step, held bool
+		want       inspect.TaskStatus
+	}{{true, false, inspect.TaskQueued}, {true, true, inspect.TaskWorking}, {false, false, inspect.TaskWorking}} {
+		task := &Task{Name: "t", Started: true, Step: c.step, Rounds: 7, Accesses: []Access{
+			at(new(Line), "t", queue.PlaceState{Requested: !c.held, Granted: true, Held: c.held}),
+		}}
+		s := (&Look{Started: true, Tasks: []*Task{task}}).State().Tasks[0]
+		if s.State != c.want || s.Rounds != 7 || s.For.Duration != time.Second {
+			t.Errorf("%+v: %+v", c, s)
+		}
+	}
+}
+
 // A handle of no task is named only if nothing moves, the run has one node, and the resource is not
 // broken.
 func TestOutsider(t *testing.T) {
-	broken := resource.State{Broken: resource.ErrBroken}
+	broken := queue.State{Broken: queue.ErrBroken}
 	for _, c := range []struct {
 		line  Line
 		still time.Duration
@@ -63,7 +79,7 @@ func TestOutsider(t *testing.T) {
 	}{
 		{Line{Alone: true}, time.Second, 1}, {Line{Alone: true}, 0, 0}, {Line{}, time.Second, 0}, {Line{Alone: true, Now: broken}, time.Second, 0},
 	} {
-		task := &Task{Name: "t", Started: true, Accesses: []Access{at(&c.line, "t", resource.PlaceState{Requested: true})}}
+		task := &Task{Name: "t", Started: true, Accesses: []Access{at(&c.line, "t", queue.PlaceState{Requested: true})}}
 		s := (&Look{Started: true, Tasks: []*Task{task}, Still: c.still}).State()
 		if got := s.Tasks[0].Waits.Behind; len(got) != c.want || c.want > 0 && got[0] != outsider {
 			t.Errorf("%+v, still for %v: behind %q", c.line, c.still, got)

@@ -1,10 +1,14 @@
 package message
 
 import (
+	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
 // A failure is read as it was told, and nothing else is.
@@ -37,23 +41,79 @@ func TestFailureCodec(t *testing.T) {
 	}
 }
 
-// TestSameProgram compares a program with itself, with another, and with what is none.
-func TestSameProgram(t *testing.T) {
-	mine := Program{Version, []byte{1, 2}}
-	for _, c := range []struct {
-		said []byte
-		want string
-		bad  bool
-	}{
-		{pack.Encode(&mine), "", false},
-		{pack.Encode(&Program{Version, []byte{1, 3}}), "another program", false},
-		{pack.Encode(&Program{Version + 1, []byte{1, 2}}), "another build", false},
-		{[]byte{1, 2}, "", true},
-	} {
-		why, err := mine.Differs(c.said)
-		if (why == "") != (c.want == "") || !strings.Contains(why, c.want) || (err != nil) != c.bad {
-			t.Errorf("%x: %q, %v, want %q", c.said, why, err, c.want)
+// A look is read as it was told, and nothing else is.
+func TestLookCodec(t *testing.T) {
+	for _, l := range []Look{{}, {Deep: true}, {Answer: true}} {
+		b := l.Encode()
+		l.Version = Version
+		if got, err := ParseLook(b); err != nil || got != l {
+			t.Errorf("%+v, %v, want %+v", got, err, l)
 		}
+		for cut := range b {
+			if _, err := ParseLook(b[:cut]); err == nil {
+				t.Errorf("the first %d bytes of %d are read", cut, len(b))
+			}
+		}
+		if _, err := ParseLook(append(b, 0)); err == nil {
+			t.Error("one byte more is read")
+		}
+	}
+	if _, err := ParseLook(pack.Encode(&Look{Version: Version + 1})); err == nil {
+		t.Error("another version is read")
+	}
+}
+
+// Two programs are the same if all their items are. The first items of programs are compared, too.
+func TestSameProgram(t *testing.T) {
+	items := []Item{{"task 1", "10 rounds"}, {"access 1", "read"}, {"task 2", ""}}
+	whole := First(slices.Values(items), math.MaxInt)
+	if whole.Items != 3 || !whole.Same(First(slices.Values(items), 3)) {
+		t.Errorf("%+v are not all items", whole)
+	}
+	for n := range items {
+		first := First(slices.Values(items), n)
+		if first.Items != n || first.Same(whole) || !first.Same(First(slices.Values(items[:n]), math.MaxInt)) {
+			t.Errorf("%+v are not the first %d items", first, n)
+		}
+	}
+	for at, other := range []Item{{"task 1", "11 rounds"}, {"access 2", "read"}, {"task 2", " "}} {
+		changed := slices.Clone(items)
+		changed[at] = other
+		for n := range len(items) + 1 {
+			a, b := First(slices.Values(items), n), First(slices.Values(changed), n)
+			if a.Same(b) != (n <= at) {
+				t.Errorf("the first %d items with %v are the same: %t", n, other, a.Same(b))
+			}
+		}
+	}
+	if First(slices.Values([]Item{{"a b", "c"}}), 1).Same(First(slices.Values([]Item{{"a", "b c"}}), 1)) {
+		t.Error("a boundary between two texts does not count")
+	}
+}
+
+// A node's message about its program is read as it was written. Other bytes are refused.
+func TestProgramCodec(t *testing.T) {
+	mine := First(slices.Values([]Item{{"task 1", "10 rounds"}}), 1)
+	b := mine.Encode()
+	if got, err := ParseProgram(b); err != nil || !got.Same(mine) {
+		t.Errorf("%+v, %v, want %+v", got, err, mine)
+	}
+	item := Item{"task 1", "10 rounds"}
+	if got, err := ParseItem(item.Encode()); err != nil || got != item {
+		t.Errorf("%v, %v, want %v", got, err, item)
+	}
+	for cut := range len(b) {
+		if _, err := ParseProgram(b[:cut]); err == nil {
+			t.Errorf("the first %d bytes of %d are read", cut, len(b))
+		}
+	}
+	for _, other := range []Program{{Version: Version + 1}, {Version: Version, Items: -1}} {
+		if _, err := ParseProgram(pack.Encode(&other)); err == nil {
+			t.Errorf("%+v is read", other)
+		}
+	}
+	if _, err := ParseItem(b); err == nil {
+		t.Error("a program is read as an item")
 	}
 }
 
@@ -70,4 +130,80 @@ func FuzzFailure(f *testing.F) {
 			t.Errorf("%v is read as %v, %v", e, again, err)
 		}
 	})
+}
+
+// Stamps are read as they were told, and nothing else is. A resource without a write is not among them.
+func TestStampsCodec(t *testing.T) {
+	var s Stamps
+	s.Add(0, 0, 0)
+	s.Add(1, 7, 9)
+	s.Add(4, 0, 1)
+	b := s.Encode()
+	got, err := ParseStamps(b, 5)
+	if err != nil || !slices.Equal(got.Resources, []int{1, 4}) || !slices.Equal(got.Versions, []uint64{7, 0}) || !slices.Equal(got.Fences, []uint64{9, 1}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for cut := range b {
+		if _, err := ParseStamps(b[:cut], 5); err == nil {
+			t.Errorf("the first %d bytes of %d are read", cut, len(b))
+		}
+	}
+	for what, wrong := range map[string]stamps{
+		"another version":       {Version: Version + 1},
+		"a version too few":     {Version: Version, Resources: []int{1, 2}, Versions: []uint64{1}, Fences: []uint64{1, 1}},
+		"a resource too far":    {Version: Version, Resources: []int{5}, Versions: []uint64{1}, Fences: []uint64{1}},
+		"a resource below zero": {Version: Version, Resources: []int{-1}, Versions: []uint64{1}, Fences: []uint64{1}},
+	} {
+		if _, err := ParseStamps(pack.Encode(&wrong), 5); err == nil {
+			t.Errorf("%s is read", what)
+		}
+	}
+}
+
+// A question for a copy and its answer are read as they were told, and nothing else is.
+func TestCopyCodec(t *testing.T) {
+	for _, c := range []Copy{{Number: 7, Resource: "r"}, {Number: 8, Writes: 3}, {Number: 9, Failure: "broken"}} {
+		b := c.Encode()
+		c.Version = Version
+		if got, err := ParseCopy(b); err != nil || got != c {
+			t.Errorf("%+v, %v, want %+v", got, err, c)
+		}
+		for cut := range b {
+			if _, err := ParseCopy(b[:cut]); err == nil {
+				t.Errorf("the first %d bytes of %d are read", cut, len(b))
+			}
+		}
+	}
+	if _, err := ParseCopy(pack.Encode(&Copy{Version: Version + 1})); err == nil {
+		t.Error("another version is read")
+	}
+}
+
+// TestLifeCodec reads what nodes tell at the end and at the beginning of a life.
+func TestLifeCodec(t *testing.T) {
+	told := Life{Outcome: Failed, Node: 2, Text: "boom", Barren: 3, Kept: lives.Report{Tasks: 7, Parts: []lives.Held{{Key: lives.Key{Life: 1, Round: 60}, Owner: 1, Tasks: 4}}}}
+	b := told.Encode()
+	got, err := ParseLife(b)
+	if told.Version = Version; err != nil || !reflect.DeepEqual(got, told) {
+		t.Errorf("%v, %v, want %v", got, err, told)
+	}
+	var s Starts
+	s.Add(3, 59, true)
+	c := s.Encode()
+	starts, err := ParseStarts(c, 4)
+	if err != nil || !reflect.DeepEqual(*starts, s) {
+		t.Errorf("%v, %v, want %v", starts, err, s)
+	}
+	for _, n := range []int{0, 1, len(b) / 2, len(b) - 1} {
+		if _, err := ParseLife(b[:n]); err == nil {
+			t.Errorf("the first %d bytes of %d are read", n, len(b))
+		}
+	}
+	if _, err := ParseStarts(c, 3); err == nil {
+		t.Error("the start of a task that is not there is read")
+	}
+	told.Outcome = outcomes
+	if _, err := ParseLife(told.Encode()); err == nil {
+		t.Error("an outcome that is none is read")
+	}
 }

@@ -5,13 +5,13 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
-// ring is n tasks in a circle. Each task writes a resource of its own, and reads those of its two
-// neighbours.
+// ring is n tasks in a circle. Each task writes a resource of its own, and reads the resources of its
+// two neighbours.
 func ring(n int) (liveness.System, []Task) {
 	names := make([]string, n)
 	for i := range names {
@@ -21,7 +21,7 @@ func ring(n int) (liveness.System, []Task) {
 	for i := range s.Tasks {
 		tasks[i] = Task{Rounds: 100}
 		s.Tasks[i] = liveness.Task{Name: fmt.Sprint("task ", i), Accesses: []liveness.Access{
-			{Resource: names[i], Mode: resource.Write}, {Resource: names[(i+1)%n]}, {Resource: names[(i+n-1)%n]},
+			{Resource: names[i], Mode: queue.Write}, {Resource: names[(i+1)%n]}, {Resource: names[(i+n-1)%n]},
 		}}
 	}
 	return s, tasks
@@ -32,7 +32,7 @@ func ring(n int) (liveness.System, []Task) {
 func hub(n int) (liveness.System, []Task) {
 	s, tasks := ring(n)
 	for i := range s.Tasks {
-		s.Tasks[i].Accesses[2] = liveness.Access{Resource: "hub", Mode: resource.Mode(min(i%100, 1) ^ 1)}
+		s.Tasks[i].Accesses[2] = liveness.Access{Resource: "hub", Mode: queue.Mode(min(i%100, 1) ^ 1)}
 		tasks[i].Rounds = 100 + i%2
 	}
 	return s, tasks
@@ -67,6 +67,18 @@ func BenchmarkNew(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				New(s, tasks)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/task")
+		})
+		b.Run(fmt.Sprint("nodes-", n), func(b *testing.B) { // in four blocks
+			homes := make(map[string]int, n)
+			for t := range tasks {
+				tasks[t].Node = t * 4 / n
+				homes[s.Tasks[t].Accesses[0].Resource] = t * 4 / n
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				NewOnNodes(s, tasks, homes)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/task")
 		})

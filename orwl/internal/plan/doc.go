@@ -26,20 +26,22 @@
 //
 // If each round of each access comes, the nearest conflicting group is enough: a reader waits for
 // the writer before it, and a writer for the readers before it, or for the writer before it if there
-// are none. What stood further back is done, because the nearest has waited for it. So the number
+// are none. Accesses further back are done, because the nearest has waited for it. So the number
 // of conditions grows with the number of accesses, and not with its square.
 //
 //	W0: W3 >= k-1    R1: W0 >= k    R2: W0 >= k    W3: R1 >= k, R2 >= k
 //
 // This goes wrong when accesses end after different rounds. In W0 W1 W2, let W1 end: W2 waits for
-// nobody, and overtakes W0. So where the rounds of a resource's accesses differ, or are not known,
-// all conditions are kept. Of a resource with many accesses they would be too many. There an access
+// no access, and overtakes W0. So where the rounds of a resource's accesses differ, or are not known,
+// all conditions are kept. For a resource with many accesses they would be too many. There an access
 // that has ended goes on with empty turns: it waits for its own conditions, publishes the next
 // round, and touches nothing. See [Plan.Turns].
 //
 // # Several nodes
 //
-// A node knows the counters of its own tasks. It knows of others what has arrived: versions of bytes, and
-// credits of readers. There the nearest conditions lack one: a writer also waits for the bytes of the
-// writer before it. The rule stands in nodes_test.go, with a model of it and of variants that go wrong.
+// A node knows the counters of its own tasks. It knows about other nodes what has arrived: versions of
+// bytes, and credits of readers. There the nearest conditions lack one: a writer also waits for the bytes of the
+// writer before it. [NewOnNodes] adds it, and gives a task that crosses nodes a counter for each access.
+// Package versions is the protocol. The rule stands in nodes_test.go, with a model of it and of variants
+// that go wrong.
 package plan

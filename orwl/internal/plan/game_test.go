@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // game is a program whose tasks end after some rounds. Queues and a plan play it side by side.
@@ -33,7 +33,12 @@ const over = 1 << 20
 
 // newGame has order(task, round) as the steps of a task that acquires its accesses one by one.
 func newGame(s liveness.System, tasks []Task, last []int, most int, order func(task, round int) []liveness.Step) *game {
-	g := &game{system: s, tasks: tasks, last: last, plan: newPlan(s, tasks, most)}
+	return newGameBy(newPlan(s, tasks, nil, most), s, tasks, last, order)
+}
+
+// newGameBy is newGame with a plan of one or several nodes.
+func newGameBy(p *Plan, s liveness.System, tasks []Task, last []int, order func(task, round int) []liveness.Step) *game {
+	g := &game{system: s, tasks: tasks, last: last, plan: p}
 	for t, task := range s.Tasks {
 		var all []step
 		for k := range last[t] {
@@ -167,9 +172,9 @@ func (g *game) begin(names []string) state {
 func (g *game) granted(q []use, u use) bool {
 	for i, other := range q {
 		if other == u {
-			return i == 0 || g.access(u).Mode == resource.Read
+			return i == 0 || g.access(u).Mode == queue.Read
 		}
-		if g.access(other).Mode == resource.Write {
+		if g.access(other).Mode == queue.Write {
 			return false
 		}
 	}
@@ -205,8 +210,8 @@ type report struct {
 	differ   error // where queues and plan do not allow the same
 }
 
-// play visits all states. If empty turns are taken, the plan may allow less than the queues, but
-// never more. It must not stop before they do, if the system passes Check.
+// play visits all states. With empty turns the plan may allow less than the queues, and must
+// never allow more. If the system passes Check, it must go on as long as they do.
 func (g *game) play() (r report) {
 	names := g.resources()
 	first := g.begin(names)

@@ -17,13 +17,15 @@ var telling = []string{
 	"plan.go draft.nearest: d.waits(q, i, j): dropped",
 	"plan.go draft.waits: j >= i: off by one",
 	"period.go newCircuits: ends++: dropped",
+	"plan.go draft.nearest: d.elsewhere(a, q[writer]): never",
+	"nodes.go draft.elsewhere: d.tasks[d.task[x]].Node != d.tasks[d.task[y]].Node: turned round",
 }
 
 // TestMutants makes one small mistake at a time in the conditions, and expects the tests to notice.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	(&mutants.Plan{
-		Files: []mutants.File{{Name: "plan.go", Tests: "."}, {Name: "period.go", Tests: "Period"}},
+		Files: []mutants.File{{Name: "plan.go", Tests: "."}, {Name: "period.go", Tests: "Period"}, {Name: "nodes.go", Tests: "Node|Uses"}},
 		Rules: mutants.Rules{
 			Spares:      func(string, string) bool { return false },
 			Computes:    func(string) bool { return false }, // TestEachConditionCounts shifts each by a round

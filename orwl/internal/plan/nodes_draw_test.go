@@ -55,7 +55,16 @@ func drawCluster(rng *rand.Rand, node []int, nodes int, m variant, equal bool) *
 
 // gameOnNodes is a game with the plan of the rule, or of a variant.
 func gameOnNodes(s liveness.System, tasks []Task, last []int, most int, order func(task, round int) []liveness.Step, node []int, home map[string]int, m variant) *game {
-	tasks = crossing(s, tasks, node, home)
+	tasks = slices.Clone(tasks)
+	for t := range tasks {
+		tasks[t].Node = node[t]
+	}
+	p := newPlan(s, tasks, &nodes{homes: home}, most)
+	for t, task := range s.Tasks {
+		if n := len(task.Accesses); n > 1 && p.Counter(t, 0) != p.Counter(t, 1) {
+			tasks[t].Apart = true
+		}
+	}
 	switch m {
 	case pushed:
 		for t := range tasks {
@@ -64,30 +73,16 @@ func gameOnNodes(s liveness.System, tasks []Task, last []int, most int, order fu
 			}
 		}
 		return newGame(s, tasks, last, math.MaxInt, order)
-	case pushedNearest, nearestCredits:
+	case pushedNearest:
 		g := newGame(s, tasks, last, 0, order)
 		g.withoutTurns()
 		return g
+	case nearestCredits:
+		g := newGameBy(newPlan(s, tasks, &nodes{homes: home}, 0), s, tasks, last, order)
+		g.withoutTurns()
+		return g
+	case creditStands: // the bytes of the writer before are not waited for
+		return newGame(s, tasks, last, most, order)
 	}
-	return newGame(s, tasks, last, most, order)
-}
-
-// crossing are the tasks as the plan takes them. A task crosses nodes if another node uses one of its
-// resources, or is its home.
-func crossing(s liveness.System, tasks []Task, node []int, home map[string]int) []Task {
-	nodes := make(map[string]set)
-	for t, task := range s.Tasks {
-		for _, a := range task.Accesses {
-			nodes[a.Resource] |= 1<<node[t] | 1<<home[a.Resource]
-		}
-	}
-	tasks = slices.Clone(tasks)
-	for t, task := range s.Tasks {
-		for _, a := range task.Accesses {
-			if nodes[a.Resource] != 1<<node[t] {
-				tasks[t].Apart = true
-			}
-		}
-	}
-	return tasks
+	return newGameBy(p, s, tasks, last, order)
 }

@@ -5,19 +5,18 @@ import (
 	"math"
 	"slices"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/queue"
 )
 
 // This file is the plan on several nodes, as a model. The protocol between nodes follows this rule.
 //
 // # Conditions
 //
-// The plan is made for the whole program, and is the same on every node. A task crosses nodes if
-// another node uses one of its resources, or is its home. Such a task has a counter for each access
-// ([Task.Apart]). An access has the conditions that the plan gives it, and one more: the nearest
-// writer before it. The plan leaves this one out where readers stand between the two. Their credits
-// say that the writer is done. They do not say that its bytes are here. The node of the access asks
-// for each condition "b has released round k":
+// The plan is made for the whole program, and is the same on every node ([NewOnNodes]). A task crosses
+// nodes if another node uses one of its resources, or is its home. Such a task has a counter for each
+// access. A write has one condition more than on one node: the nearest writer before it, if this one is on
+// another node and readers stand between the two. Their credits say that the writer is done. They do not say
+// that its bytes are here. The node of the access asks for each condition "b has released round k":
 //
 //	b is a task of this node       the counter of b
 //	b writes on another node       the version of the resource here is (k, position of b) or later,
@@ -54,10 +53,10 @@ import (
 // passes on.
 //
 // A sender takes the bytes at the release, before it stores the version. If a version still waits to
-// be sent, the next one joins it: its bytes go over those of the other one, and one message brings
+// be sent, the next one joins it: its bytes replace the bytes of the other one, and one message brings
 // both. So one buffer of the resource's size is enough for each receiver, and memory is fixed at the
 // start. A sender may also take the bytes later, from its copy, even while its next writer changes
-// them. Then nobody reads the older version any more. The model plays this, too. It saves the buffer,
+// them. Then no task reads the older version any more. The model plays this, too. It saves the buffer,
 // but a node then has half of a write under an older version, also if this write fails.
 
 // The limits of a model.
@@ -159,7 +158,7 @@ func newCluster(g *game, node []int, home map[string]int, changes func() uint8, 
 		c.of = append(c.of, nil)
 		for i, declared := range task.Accesses {
 			a := access{use: use{t, i}, node: node[t], counter: g.plan.Counter(t, i), resource: slices.Index(c.names, declared.Resource)}
-			if a.writes = declared.Mode == resource.Write; a.writes {
+			if a.writes = declared.Mode == queue.Write; a.writes {
 				a.changes = changes()
 			}
 			if len(c.of[t]) == 0 || a.counter != c.all[len(c.all)-1].counter {
@@ -177,7 +176,7 @@ func newCluster(g *game, node []int, home map[string]int, changes func() uint8, 
 	return c
 }
 
-// wait notes the conditions, and who is told of a read.
+// wait notes the conditions, and the nodes that are told of a read.
 func (c *cluster) wait() {
 	for counter := range c.waits {
 		for _, w := range c.plan.When(counter) {
@@ -189,9 +188,6 @@ func (c *cluster) wait() {
 		for i, a := range q {
 			c.all[a].position = i + 1
 			c.copies[r] |= 1 << c.all[a].node
-			if c.variant != creditStands && !c.direct() {
-				c.waitForBytes(q, i)
-			}
 		}
 	}
 	for counter, waits := range c.waits {
@@ -214,27 +210,6 @@ func (c *cluster) queues() [][]int {
 		}
 	}
 	return queues
-}
-
-// waitForBytes adds the condition on the nearest writer before an access of a queue.
-func (c *cluster) waitForBytes(q []int, i int) {
-	for d := 1; d < len(q); d++ {
-		j := (i + len(q) - d) % len(q)
-		if b := &c.all[q[j]]; b.writes {
-			w, counter := wait{counter: b.counter}, c.all[q[i]].counter
-			if j > i {
-				w.lag = 1
-			}
-			known := w.counter == counter && w.lag == 1 // a task has ended its round before
-			for _, other := range c.waits[counter] {
-				known = known || other.counter == w.counter && other.lag <= w.lag
-			}
-			if !known {
-				c.waits[counter] = append(c.waits[counter], w)
-			}
-			return
-		}
-	}
 }
 
 // direct reports whether writers send to all users themselves.

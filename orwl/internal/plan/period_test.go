@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Small systems. The circle is in the order of time.
@@ -146,7 +146,7 @@ func waitsOf(s liveness.System, apart func(task int) bool, times []int64) *waits
 		access := s.Tasks[y.Task].Accesses[y.Access]
 		for _, x := range behind[access.Resource] {
 			before, after := w.node[x.Task][x.Access], w.node[y.Task][y.Access]
-			if s.Tasks[x.Task].Accesses[x.Access].Mode == resource.Write || access.Mode == resource.Write {
+			if s.Tasks[x.Task].Accesses[x.Access].Mode == queue.Write || access.Mode == queue.Write {
 				w.lag[after][before] = 0
 				if _, known := w.lag[before][after]; !known {
 					w.lag[before][after] = 1
@@ -224,7 +224,7 @@ func (p *played) ends(rounds int) []int64 {
 	at := func(f liveness.First) liveness.Access { return p.system.Tasks[f.Task].Accesses[f.Access] }
 	for i, x := range order {
 		for _, y := range order[i+1:] {
-			if at(x).Resource == at(y).Resource && (at(x).Mode == resource.Write || at(y).Mode == resource.Write) {
+			if at(x).Resource == at(y).Resource && (at(x).Mode == queue.Write || at(y).Mode == queue.Write) {
 				conflicts[y] = append(conflicts[y], conflict{x, 0})
 				conflicts[x] = append(conflicts[x], conflict{y, 1})
 			}
@@ -306,7 +306,7 @@ func TestPeriodOfRandom(t *testing.T) {
 			tasks[i].Rounds = Open // keeps all conditions
 		}
 		for _, most := range []int{most, 0} {
-			if all, _ := newPlan(s, tasks, most).Period(times); big.NewRat(all.Time, all.Rounds).Cmp(big.NewRat(period.Time, period.Rounds)) != 0 {
+			if all, _ := newPlan(s, tasks, nil, most).Period(times); big.NewRat(all.Time, all.Rounds).Cmp(big.NewRat(period.Time, period.Rounds)) != 0 {
 				t.Fatalf("seed %d: %v with all conditions, %v with the nearest\n%v", seed, all, period, s)
 			}
 		}
@@ -346,7 +346,7 @@ func sparse(rng *rand.Rand, n int) (s liveness.System, tasks []Task) {
 		}
 		for _, r := range uses {
 			task.Accesses = append(task.Accesses, liveness.Access{
-				Resource: fmt.Sprint("r", r), Mode: resource.Mode(1 - rng.IntN(4)/3), Priority: rng.IntN(priorities)})
+				Resource: fmt.Sprint("r", r), Mode: queue.Mode(1 - rng.IntN(4)/3), Priority: rng.IntN(priorities)})
 		}
 		s.Tasks, tasks = append(s.Tasks, task), append(tasks, Task{Rounds: 2})
 	}
@@ -436,7 +436,7 @@ func TestPeriodSettles(t *testing.T) {
 	if circles == 0 {
 		t.Error("no circle was cut")
 	}
-	// Of two circles at once the better one counts.
+	// If there are two circles at once, the better one counts.
 	g := newCircuits(New(systemOf("W0 W1", "W2 W3"), rounds(2, 2, 2, 2)), []int64{9, 9, 5, 9})
 	for g.best = (Ratio{9, 1}); g.circle == nil && g.improve(); {
 		g.settle()
@@ -474,14 +474,14 @@ func BenchmarkPeriod(b *testing.B) {
 	}
 }
 
-// square is about n tasks in a square. Each writes its own resource, and reads those of its four neighbours.
+// square is about n tasks in a square. Each writes its own resource, and reads its four neighbours' resources.
 func square(n int) (liveness.System, []Task) {
 	side := int(math.Sqrt(float64(n)))
 	s, tasks := liveness.System{}, []Task(nil)
 	name := func(x, y int) string { return fmt.Sprint("block ", x, ",", y) }
 	for y := range side {
 		for x := range side {
-			task := liveness.Task{Name: name(x, y), Accesses: []liveness.Access{{Resource: name(x, y), Mode: resource.Write}}}
+			task := liveness.Task{Name: name(x, y), Accesses: []liveness.Access{{Resource: name(x, y), Mode: queue.Write}}}
 			for _, d := range [][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
 				if x, y := x+d[0], y+d[1]; min(x, y) >= 0 && max(x, y) < side {
 					task.Accesses = append(task.Accesses, liveness.Access{Resource: name(x, y)})

@@ -6,14 +6,15 @@ import (
 	"math"
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Task is what a plan needs to know of a task, beside its accesses and its Sequence.
 type Task struct {
 	Rounds int  // or Open
 	Apart  bool // its body acquires and releases the accesses one by one, in any order
+	Node   int  // where it runs: only NewOnNodes reads it
 }
 
 // Open is the number of rounds of a task that says only while it runs when it ends.
@@ -34,6 +35,7 @@ type Plan struct {
 	when     []Condition
 	turns    []uint32 // by counter
 	counters int
+	nodes    *nodes // nil on one node
 }
 
 // Condition is what a counter waits for: another one has published round k, or the round before.
@@ -70,15 +72,15 @@ func (p *Plan) Turns(counter int) uint32 { return p.turns[counter] }
 // forever is more rounds than any task has.
 const forever = math.MaxUint32
 
-// New makes the plan of a system and its tasks. The system must have passed
+// New makes the plan of a system and its tasks, which run on one node. The system must have passed
 // [liveness.System.Check]: the plan of another one waits for ever, as its queues would.
-func New(s liveness.System, tasks []Task) *Plan { return newPlan(s, tasks, most) }
+func New(s liveness.System, tasks []Task) *Plan { return newPlan(s, tasks, nil, most) }
 
-func newPlan(s liveness.System, tasks []Task, most int) *Plan {
+func newPlan(s liveness.System, tasks []Task, n *nodes, most int) *Plan {
 	if len(tasks) != len(s.Tasks) {
 		panic(fmt.Sprintf("plan: a system of %d tasks, and %d tasks", len(s.Tasks), len(tasks)))
 	}
-	d := newDraft(s, tasks)
+	d := newDraft(s, tasks, n)
 	d.found = func(of uint32, _ Condition) { d.begin[of+1]++ }
 	d.find(most)
 	for c := range d.counters {
@@ -112,32 +114,34 @@ type draft struct {
 
 // newDraft numbers accesses, counters and resources, and deals the accesses to the resources. A task
 // without rounds has no access in any queue.
-func newDraft(s liveness.System, tasks []Task) *draft {
+func newDraft(s liveness.System, tasks []Task, on *nodes) *draft {
 	n := 0
 	for _, t := range s.Tasks {
 		n += len(t.Accesses)
 	}
 	d := &draft{
-		Plan:  &Plan{first: make([]uint32, len(s.Tasks)), counter: make([]uint32, n)},
+		Plan:  &Plan{first: make([]uint32, len(s.Tasks)), counter: make([]uint32, n), nodes: on},
 		tasks: tasks, task: make([]uint32, n), write: make([]bool, n),
 	}
 	number := make(map[string]uint32, n/2) // mostly a resource has two accesses or more
 	of := make([]uint32, n)                // the resource of each access
+	crosses := on.crossing(s, tasks)
 	at := uint32(0)
 	for t, task := range s.Tasks {
 		d.first[t] = at
-		apart := tasks[t].Apart || len(task.Sequence) > 2 // two steps acquire all and release all
-		d.counters++                                      // a task without accesses has one, too
+		apart := tasks[t].Apart || len(task.Sequence) > 2 || crosses != nil && crosses[t] // two steps acquire all and release all
+		d.counters++                                                                      // a task without accesses has one, too
 		for i, a := range task.Accesses {
 			r, known := number[a.Resource]
 			if !known {
 				r = uint32(len(number))
 				number[a.Resource] = r
+				on.add(a.Resource)
 			}
 			if i > 0 && apart {
 				d.counters++
 			}
-			of[at], d.task[at], d.write[at] = r, uint32(t), a.Mode == resource.Write
+			of[at], d.task[at], d.write[at] = r, uint32(t), a.Mode == queue.Write
 			d.counter[at] = uint32(d.counters - 1)
 			at++
 		}
@@ -161,6 +165,7 @@ func newDraft(s liveness.System, tasks []Task) *draft {
 		}
 	}
 	d.sort(s)
+	on.keep(d, of)
 	return d
 }
 
@@ -255,6 +260,9 @@ func (d *draft) nearest(q []uint32) {
 			for j := before; !d.write[q[j]]; j = (j + len(q) - 1) % len(q) {
 				d.waits(q, i, j)
 			}
+			if d.elsewhere(a, q[writer]) {
+				d.waits(q, i, writer) // its bytes
+			}
 		}
 		writer = i
 	}
@@ -273,8 +281,8 @@ func (d *draft) waits(q []uint32, i, j int) {
 	d.found(of, condition(on, lag))
 }
 
-// plan sorts the conditions of each counter. Of two on the same counter the one without lag is the
-// stronger, and the first.
+// plan sorts the conditions of each counter. If two are on the same counter, the one without lag is
+// the stronger, and the first.
 func (d *draft) plan() *Plan {
 	p, end := d.Plan, uint32(0)
 	for c := range p.counters {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // systemOf reads a system: a resource in each text, its accesses in their start order, each with its
@@ -22,9 +22,9 @@ func systemOf(queues ...string) liveness.System {
 			for t >= len(s.Tasks) {
 				s.Tasks = append(s.Tasks, liveness.Task{Name: fmt.Sprint("t", len(s.Tasks))})
 			}
-			mode := resource.Read
+			mode := queue.Read
 			if text[at] == 'W' {
-				mode = resource.Write
+				mode = queue.Write
 			}
 			s.Tasks[t].Accesses = append(s.Tasks[t].Accesses, liveness.Access{Resource: fmt.Sprint("r", r), Mode: mode, Priority: at})
 		}
@@ -95,7 +95,7 @@ func TestTurns(t *testing.T) {
 		{systemOf("W0 W1 W2"), rounds(4, 5, 5), 2, forever},
 		{systemOf("W0 W1 W2", "W0 W1 W2"), rounds(5, 5, 5), 2, 5},
 	} {
-		if got := newPlan(row.system, row.tasks, row.most).Turns(0); got != row.want {
+		if got := newPlan(row.system, row.tasks, nil, row.most).Turns(0); got != row.want {
 			t.Errorf("%v %v, at most %d: %d turns, want %d", row.system, row.tasks, row.most, got, row.want)
 		}
 	}
@@ -130,12 +130,75 @@ func TestCounters(t *testing.T) {
 	}
 }
 
+// On several nodes a write also waits for the writer before it, if this one is elsewhere and readers stand
+// between the two. A task that crosses nodes has a counter for each access.
+func TestOnNodes(t *testing.T) {
+	for _, row := range []struct {
+		system liveness.System
+		rounds []int
+		node   []int
+		homes  map[string]int
+		want   string
+	}{
+		{systemOf("W0 R1 W2 R3"), []int{5, 5, 5, 5}, []int{0, 0, 0, 0}, nil, "0: 3'\n1: 0\n2: 1\n3: 2\n"},
+		{systemOf("W0 R1 W2 R3"), []int{5, 5, 5, 5}, []int{0, 0, 1, 0}, nil, "0: 2' 3'\n1: 0\n2: 0 1\n3: 2\n"},
+		{systemOf("W0 R1 W2 R3"), []int{5, 5, 5, 5}, []int{0, 1, 0, 1}, nil, "0: 3'\n1: 0\n2: 1\n3: 2\n"},
+		{systemOf("R0 W1"), []int{5, 5}, []int{0, 1}, nil, "0: 1'\n1: 0\n"}, // the writer before is the same
+		{systemOf("W0 R1 W2 R3"), []int{5, 5, 4, 5}, []int{0, 0, 1, 0}, nil, "0: 1' 2' 3'\n1: 0 2'\n2: 0 1 3'\n3: 0 2\n"},
+		{systemOf("W0 R1", "W0 R1"), []int{5, 5}, []int{2, 2}, map[string]int{"r0": 2, "r1": 2}, "0: 1'\n1: 0\n"},
+		{systemOf("W0 R1", "W0 R1"), []int{5, 5}, []int{2, 2}, map[string]int{"r0": 2, "r1": 1}, "0: 2'\n1: 3'\n2: 0\n3: 1\n"},
+		{systemOf("W0 R1", "W0 R1"), []int{5, 5}, []int{2, 1}, map[string]int{"r0": 2, "r1": 2}, "0: 2'\n1: 3'\n2: 0\n3: 1\n"},
+		{systemOf("W0 R1", "W0"), []int{5, 5}, []int{0, 1}, nil, "0: 2'\n1:\n2: 0\n"}, // the second resource of task 0 is local
+		{systemOf("W0 R1", "W0 R1"), []int{5, 0}, []int{2, 1}, map[string]int{"r0": 2, "r1": 2}, "0:\n1:\n"},
+	} {
+		tasks := rounds(row.rounds...)
+		for t := range tasks {
+			tasks[t].Node = row.node[t]
+		}
+		if got := NewOnNodes(row.system, tasks, row.homes).text(); got != row.want {
+			t.Errorf("%+v on nodes %v with homes %v:\n%swant\n%s", row.system, row.node, row.homes, got, row.want)
+		}
+	}
+}
+
+// A plan on several nodes names who uses which resource.
+func TestUses(t *testing.T) {
+	tasks := []Task{{Rounds: 3, Node: 2}, {Rounds: 3}, {Node: 1}}
+	p := NewOnNodes(systemOf("W0 R1 R2", "R1 W0"), tasks, map[string]int{"r1": 1})
+	got := fmt.Sprint(p.Resources(), p.Resource(0, 0), p.Resource(1, 1), p.Home(0), p.Home(1), p.Uses(0), p.Uses(1))
+	if want := "2 0 1 0 1 [{0 2 true} {2 0 false}] [{3 0 false} {1 2 true}]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// On one node, whichever it is, a plan is the same as without nodes. New does not read Task.Node.
+func TestOneNodeIsThePlan(t *testing.T) {
+	for seed := range uint64(500) {
+		g := randomGame(seed, most)
+		homes := make(map[string]int)
+		for t := range g.tasks {
+			g.tasks[t].Node = t
+		}
+		one := New(g.system, g.tasks)
+		for t := range g.tasks {
+			g.tasks[t].Node = int(seed % 3)
+		}
+		for _, name := range g.resources() {
+			homes[name] = int(seed % 3)
+		}
+		all := NewOnNodes(g.system, g.tasks, homes)
+		if one.text() != g.plan.text() || all.text() != g.plan.text() || !slices.Equal(all.counter, g.plan.counter) || !slices.Equal(all.turns, g.plan.turns) {
+			t.Fatalf("seed %d: the plan is\n%swithout nodes\n%sand on one of them\n%s", seed, g.plan.text(), one.text(), all.text())
+		}
+	}
+}
+
 // A resource with many accesses has nearest conditions, and empty turns if they do not end together.
 func TestManyAccesses(t *testing.T) {
 	var s liveness.System
 	var tasks []Task
 	for i := range 1000 {
-		s.Tasks = append(s.Tasks, liveness.Task{Name: fmt.Sprint("t", i), Accesses: []liveness.Access{{Resource: "r", Mode: resource.Mode(i % 2)}}})
+		s.Tasks = append(s.Tasks, liveness.Task{Name: fmt.Sprint("t", i), Accesses: []liveness.Access{{Resource: "r", Mode: queue.Mode(i % 2)}}})
 		tasks = append(tasks, Task{Rounds: 1 + i})
 	}
 	p := New(s, tasks)
@@ -226,7 +289,7 @@ func randomTasks(rng *rand.Rand, n, names int, equal, priorities bool) (s livene
 		for r := range names {
 			for range 1 + rng.IntN(8)/7 {
 				if rng.IntN(3) > 0 {
-					a := liveness.Access{Resource: fmt.Sprint("r", r), Mode: resource.Mode(rng.IntN(2))}
+					a := liveness.Access{Resource: fmt.Sprint("r", r), Mode: queue.Mode(rng.IntN(2))}
 					if priorities {
 						a.Priority = rng.IntN(100)
 					}
@@ -322,7 +385,7 @@ func TestEachConditionCounts(t *testing.T) {
 	for _, text := range columns() {
 		s := systemOf(text)
 		tasks, last := rounds(slices.Repeat([]int{2}, len(s.Tasks))...), slices.Repeat([]int{2}, len(s.Tasks))
-		for i := range newPlan(s, tasks, most).when {
+		for i := range newPlan(s, tasks, nil, most).when {
 			for name, change := range map[string]func(p *Plan){
 				"dropped":              func(p *Plan) { p.drop(i) },
 				"shifted by one round": func(p *Plan) { p.when[i] ^= 1 },

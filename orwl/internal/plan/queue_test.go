@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // TestRealQueue plays random schedules of random systems on the queues of package resource: whatever
@@ -39,15 +39,15 @@ func (g *game) walk(t *testing.T, rng *rand.Rand) (granted, waiting int) {
 			t.Fatal(err)
 		}
 	}
-	resources := make(map[string]*resource.Resource)
+	resources := make(map[string]*queue.Resource)
 	for _, name := range g.resources() {
-		r, err := resource.New(name, 8)
+		r, err := queue.New(name, 8)
 		must(err)
 		resources[name] = r
 	}
-	places := make([][]resource.Place, len(g.system.Tasks))
+	places := make([][]queue.Place, len(g.system.Tasks))
 	for task := range places {
-		places[task] = make([]resource.Place, len(g.system.Tasks[task].Accesses))
+		places[task] = make([]queue.Place, len(g.system.Tasks[task].Accesses))
 	}
 	for _, f := range g.system.Order() {
 		if a := g.access(use{f.Task, f.Access}); g.last[f.Task] > 0 {

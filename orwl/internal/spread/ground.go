@@ -12,8 +12,10 @@ import (
 // Ground is what a node stands on.
 type Ground struct {
 	Machine    string         // its name; empty if the node shares no memory, or is lost
-	Processors int            // that Go uses at a time
+	Processors int            // the number that Go uses at a time
 	CPUs       []int          // their numbers on the machine; none if they have no numbers
+	Process    int            // its number on its host
+	Host       string         // the host's name
 	Tree       *topology.Tree // of its sockets, caches and cores; nil if it is not needed
 }
 
@@ -23,11 +25,13 @@ type ground struct {
 	Machine    string `msgpack:"machine"`
 	Processors int    `msgpack:"processors"`
 	CPUs       []int  `msgpack:"cpus"`
+	Process    int    `msgpack:"process"`
+	Host       string `msgpack:"host"`
 }
 
 // Encode is the ground as other nodes are told it.
 func (g Ground) Encode() []byte {
-	said := ground{Machine: g.Machine, Processors: g.Processors, CPUs: g.CPUs}
+	said := ground{Machine: g.Machine, Processors: g.Processors, CPUs: g.CPUs, Process: g.Process, Host: g.Host}
 	if g.Tree != nil {
 		said.Tree = g.Tree.String()
 	}
@@ -52,7 +56,7 @@ func ParseGrounds(texts [][]byte) (all Grounds, err error) {
 		if said.Processors < 1 {
 			return nil, fmt.Errorf("orwl: the ground of node %d: %d processors, want 1 or more", i, said.Processors)
 		}
-		all[i] = Ground{Machine: said.Machine, Processors: said.Processors, CPUs: said.CPUs}
+		all[i] = Ground{Machine: said.Machine, Processors: said.Processors, CPUs: said.CPUs, Process: said.Process, Host: said.Host}
 		if said.Tree == "" {
 			continue
 		}

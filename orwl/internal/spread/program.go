@@ -116,8 +116,8 @@ type crossing struct {
 	p              *Program
 	on, machine    []int
 	bytes, between int64
-	version        []int // that each node has; no two resources have one in common
-	present        int   // the last version
+	version        []int // the version that each node has; no two resources have one in common
+	present        int   // the last version of all
 }
 
 // add counts two rounds of all accesses of a resource.

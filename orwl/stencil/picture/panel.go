@@ -80,10 +80,15 @@ type average struct {
 	cells      []float64
 }
 
-// average is the mean of the values that fall on each cell.
+// average is the values as a panel's pixels show them.
 func (p *Panel) average() average {
 	size := p.size()
-	a := average{rows: min(p.Rows, size.Y), cols: min(p.Cols, size.X)}
+	return p.averageOf(min(p.Rows, size.Y), min(p.Cols, size.X))
+}
+
+// averageOf is the mean of the values that fall on each of so many rows and columns.
+func (p *Panel) averageOf(rows, cols int) average {
+	a := average{rows: rows, cols: cols}
 	a.cells = make([]float64, a.rows*a.cols)
 	counts := make([]float64, len(a.cells))
 	i := 0

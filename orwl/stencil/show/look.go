@@ -14,6 +14,7 @@ import (
 	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl/stencil/picture"
+	"github.com/orwl/go-orwl/orwl/watch"
 )
 
 // Look is what to show of a run.
@@ -22,16 +23,22 @@ type Look struct {
 	Plot string
 	// Progress shows how far the run is, on standard error.
 	Progress bool
+	// Live draws the first field in the terminal while the run goes on.
+	Live bool
+
+	out *os.File // for Live
 }
 
-// Flags defines -plot and -progress.
+// Flags defines -plot, -progress, -live and -watch.
 func Flags(fs *flag.FlagSet) *Look {
-	l := new(Look)
+	l := &Look{out: os.Stdout}
 	fs.Func("plot", "draw the result in `FILE`.png, or the whole run as a film in FILE.gif", func(name string) error {
 		l.Plot = name
 		return CheckPlot(name)
 	})
 	fs.BoolVar(&l.Progress, "progress", false, "show how far the run is")
+	fs.BoolVar(&l.Live, "live", false, "draw the field in this terminal while it runs")
+	fs.Var(watchFlag{}, "watch", "serve a live page of the run, at 127.0.0.1:9464 or at =`HOST:PORT`, node i at PORT+i")
 	return l
 }
 
@@ -73,12 +80,29 @@ func (l *Look) Run(ctx context.Context, views ...View) error {
 			films = append(films, NewFilm(v))
 		}
 	}
+	draws := func(context.Context) (stop func()) { return func() {} }
+	if l.Live {
+		if rt.Node() == 0 {
+			live, err := newLive(views[0], l.out)
+			if err != nil {
+				return err
+			}
+			draws = live.watch
+		}
+		g.Snapshots()
+	}
+	if watched() {
+		g.Snapshots()
+		defer watch.Show(rt, views[0].paint)()
+	}
 	meter := Silent()
-	if l.Progress && rt.Node() == 0 {
+	if l.Progress && !l.Live && rt.Node() == 0 {
 		meter = NewMeter(filepath.Base(os.Args[0]), os.Stderr, terminal.Log(os.Stderr, slog.LevelInfo))
 	}
 	stop := meter.Watch("sweeping", g.Progress().Total, func() int64 { return g.Progress().Done })
+	end := draws(ctx)
 	err := rt.Run(ctx)
+	end()
 	stop()
 	if err != nil || file == nil {
 		return err

@@ -13,8 +13,9 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// Meter shows how far something is: on a terminal in place, and elsewhere by a line of a log at
-// every tenth, if it takes long. A node that the program has started tells its launcher instead,
+// Meter shows how far something is: on a terminal in place, and elsewhere by a line at
+// every tenth, if it takes long. The line is for people if the launcher of the node has a terminal, and
+// otherwise one of a log. A node that the program has started tells its launcher instead,
 // which shows all nodes as one: see [Crew].
 type Meter struct {
 	// Tell tells the launcher; nil if there is none that wants to know.
@@ -24,16 +25,17 @@ type Meter struct {
 	out     io.Writer
 	log     *slog.Logger
 	inPlace bool
+	seen    bool // a person sees the lines
 
 	mu    sync.Mutex
 	width int    // of the line that stands on the terminal
-	what  string // was logged last, so many tenths of it
+	what  string // the work that was logged last, and how many tenths of it
 	tenth int
 }
 
-// NewMeter is a program's meter, which writes to out if that is a terminal, and otherwise to the log.
+// NewMeter is a program's meter, which writes to out if a person sees that, and otherwise to the log.
 func NewMeter(name string, out io.Writer, log *slog.Logger) *Meter {
-	return &Meter{name: name, out: out, log: log, inPlace: terminal.Is(out)}
+	return &Meter{name: name, out: out, log: log, inPlace: terminal.Is(out), seen: terminal.IsSeen(out)}
 }
 
 // Silent shows nothing.
@@ -94,6 +96,10 @@ func (m *Meter) show(what string, fraction float64, after time.Duration) {
 		return
 	}
 	m.what, m.tenth = what, tenth
+	if m.seen {
+		fmt.Fprintf(m.out, "%s: %s %s\n", m.name, what, progress(fraction, after))
+		return
+	}
 	m.log.Info(what, "done", math.Round(1000*fraction)/1000, "seconds", after.Round(meterTick).Seconds(), "left", left(fraction, after).Seconds())
 }
 
@@ -115,6 +121,9 @@ type clearing struct {
 	to io.Writer
 }
 
+// Under is the terminal, so that nodes are told that there is one.
+func (c clearing) Under() io.Writer { return c.to }
+
 func (c clearing) Write(p []byte) (int, error) {
 	c.Clear()
 	return c.to.Write(p)
@@ -124,12 +133,12 @@ func (c clearing) Write(p []byte) (int, error) {
 type Crew struct {
 	*Meter
 
-	what  string // as node 0 says
+	what  string // the What of node 0's last report
 	begin time.Time
-	said  map[int]launch.Progress // by node, of the same
+	said  map[int]launch.Progress // by node, with the same What
 }
 
-// Hear takes what a node says, for [launch.Run]. What node 0 says is shown with it.
+// Hear takes a node's report, for [launch.Run]. At each report of node 0 it shows the progress of all nodes.
 func (t *Crew) Hear(node int, p launch.Progress) {
 	if node == 0 && p.What != t.what {
 		t.what, t.begin, t.said = p.What, time.Now(), make(map[int]launch.Progress)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -61,6 +62,27 @@ func TestMeterIsSilentAtFirst(t *testing.T) {
 	m.show("sweeping", 0.9, logsAfter-1)
 	if out.Len() > 0 {
 		t.Errorf("the log has %q", out.String())
+	}
+}
+
+// A person who sees whole lines gets one for each tenth, and no record of a log.
+func TestMeterSeen(t *testing.T) {
+	text := followed(&Meter{name: "heat", seen: true}, 0, 50, 520)
+	if lines := strings.Split(text, "\n"); len(lines) != 3 || lines[0] != "heat: sweeping   0 %" || !strings.HasPrefix(lines[1], "heat: sweeping  52 %, about ") {
+		t.Errorf("the lines are %q", lines)
+	}
+}
+
+// A launcher that shows its nodes' lines over the bar of a terminal has a terminal.
+func TestOverIsTerminal(t *testing.T) {
+	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer tty.Close()
+	t.Setenv("TERM", "xterm")
+	if m := NewMeter("heat", tty, nil); !terminal.Is(m.Over(tty)) || terminal.Is(m.Over(new(strings.Builder))) {
+		t.Error("what is over a terminal is taken for another thing")
 	}
 }
 

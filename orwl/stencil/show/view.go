@@ -13,7 +13,7 @@ type View struct {
 	// Title is the field's name by default.
 	Title string
 	// Least and Most are the ends of the legend: see Between. If both are zero, the values decide: in
-	// a film, those of all frames.
+	// a film, the values of all frames.
 	Least, Most float64
 	// Palette and Label are the panel's.
 	Palette picture.Palette
@@ -34,6 +34,7 @@ type source interface {
 	name() string
 	frames(body func(sweeps int, last bool, row func(from, to int) []float64, here []bool) (rarer bool))
 	values(ctx context.Context) (row func(from, to int) []float64, err error)
+	snapshot(ctx context.Context) (row func(from, to int) []float64, first, last int, err error)
 }
 
 // Field draws a field of numbers.
@@ -73,6 +74,11 @@ func (f field[T]) frames(body func(sweeps int, last bool, row func(from, to int)
 func (f field[T]) values(ctx context.Context) (func(from, to int) []float64, error) {
 	cells, err := f.u.Values(ctx)
 	return f.row(cells), err
+}
+
+func (f field[T]) snapshot(ctx context.Context) (row func(from, to int) []float64, first, last int, err error) {
+	s, err := f.u.Snapshot(ctx)
+	return f.row(s.Cells), s.First, s.Last, err
 }
 
 // Panel draws the field as it is after the run.

@@ -57,7 +57,7 @@ type Mapped struct {
 // Site is what a node says of the fabric that it makes: see package window.
 type Site struct {
 	Version uint64 `msgpack:"version"`
-	Plan    string `msgpack:"plan"`    // what fabric it makes
+	Plan    string `msgpack:"plan"`    // the fabric that it makes
 	Machine string `msgpack:"machine"` // empty if it shares no memory
 }
 

@@ -1,5 +1,5 @@
 // Package gathering gives all nodes of a run what all have given under one name. A [Member] is a
-// node's part. It is a step function, like that of package membership, whose epochs it follows:
+// node's part. It is a step function, like membership.Member, and follows that package's epochs:
 //
 //	node   ──Give──▶ chair     the most senior member of the epoch
 //	       ◀─All──             when all members have given; nil for nodes that had gone
@@ -26,7 +26,7 @@
 //
 // A node that comes back gives to round 1 of a name. If that was over before it came in, it gets the
 // list, and gives to the next round instead: a list says in which epoch it was complete. A new chair
-// may have been told the list before it gives. Then it begins with the next round. What its life
-// before has given is forgotten where all members must give. A gathering among some nodes is among
+// may have been told the list before it gives. Then it begins with the next round. Where all
+// members must give, the gift of its former life is forgotten. A gathering among some nodes is among
 // lives.
 package gathering

@@ -75,7 +75,7 @@ func (g *game) born(node int) {
 		if !g.before(Key{is.Name, is.Round - 1}, p) {
 			g.wrong = fmt.Sprintf("life %d moves from %v to %v", p.life, was, is)
 		}
-		if is.Round > most { // nobody else gives to it
+		if is.Round > most { // no other life gives to it
 			delete(p.waits, was.Name)
 		}
 	}
@@ -148,7 +148,7 @@ func (g *game) last() int {
 	return e.Chair()
 }
 
-// lose ends a node. What it has sent may arrive until the receiver enters the next epoch.
+// lose ends a node. Its messages may arrive until the receiver enters the next epoch.
 func (g *game) lose(p *player) {
 	p.gone = true
 	g.changes(p.node, membership.Ended)
@@ -199,7 +199,7 @@ func (g *game) begin(p *player) bool {
 		if over := (Key{name, k.Round - 1}); k != next && !g.before(over, p) {
 			g.wrong = fmt.Sprintf("life %d gives to %v instead of %v", p.life, k, next)
 		}
-		if p.waits[name] = k; k.Round > most { // nobody else gives to it
+		if p.waits[name] = k; k.Round > most { // no other life gives to it
 			delete(p.waits, name)
 		}
 		g.send(p, out)
@@ -276,7 +276,7 @@ func lifeIn(blob []byte) (life int) {
 func (g *game) few(p *player, all Message) {
 	among := make([]uint64, len(all.List))
 	for i, blob := range all.List {
-		among[i] = 1 << 60 // nobody
+		among[i] = 1 << 60 // no life has this number
 		if blob != nil && lifeIn(blob)%2 == 0 {
 			among[i] = uint64(lifeIn(blob))
 		}

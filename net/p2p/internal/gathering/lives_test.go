@@ -34,8 +34,8 @@ func TestNotAmong(t *testing.T) {
 	}
 }
 
-// A life that has given gets the list, and not the next life of the node. That one may have as many gatherings open
-// as any.
+// A life that has given gets the list. The next life of the node does not, and may have as many gatherings open as
+// any life.
 func TestGiftOfTheLifeBefore(t *testing.T) {
 	s := steps{t, New(0, epochOf(1, 3))}
 	s.takes(1, give("a", 1, 1, "one", 0, 1, 1))

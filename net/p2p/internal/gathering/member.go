@@ -18,11 +18,11 @@ type Member struct {
 	me     int
 	epoch  membership.Epoch
 	rounds map[string]uint64  // the last round under a name that this node has given to
-	waits  map[Key]*Message   // what this node has given, until it gets all
+	waits  map[Key]*Message   // the gifts of this node, until it gets the list
 	last   map[string]Message // the last list that it has got, under each name
-	given  map[Key]*gifts     // as the chair
+	given  map[Key]*gifts     // the gifts of all nodes; only the chair has some
 	handed map[Key]Message    // the lists of this chair that are on their way to itself
-	open   []int              // of them, how many each node has given to
+	open   []int              // by node: the number of gatherings in given that it has given to
 
 	// Moved, if not nil, is told that what this node has given is for another round: the first one
 	// was over before this life came in.
@@ -75,7 +75,7 @@ func (m *Member) Change(k Key, blob []byte) []Letter {
 		return nil
 	}
 	g.Try++
-	g.Blob = append(make([]byte, 0, len(blob)), blob...) // not nil, if empty
+	g.Blob = append(make([]byte, 0, len(blob)), blob...) // an empty blob is not nil
 	return m.toChair(*g)
 }
 

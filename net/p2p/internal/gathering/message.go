@@ -30,9 +30,9 @@ type Message struct {
 	Key   Key
 	Try   uint64 // counts its blobs, from 1
 	Blob  []byte
-	List  [][]byte // by node; nil for those that had gone
-	Epoch uint64   // in which the list was complete
-	Among []uint64 // which lives must give, by number of the node; all members if it is nil
+	List  [][]byte // by node; nil for nodes that had gone
+	Epoch uint64   // the epoch in which the list was complete
+	Among []uint64 // the lives that must give, by number of the node; nil: all members must
 }
 
 // Letter is a message to a node, which may be the sender.

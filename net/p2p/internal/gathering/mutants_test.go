@@ -40,6 +40,6 @@ func TestMutants(t *testing.T) {
 			{Name: "some seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-gathering.seeds", "400"}, Limit: 20 * time.Second},
 			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-gathering.seeds", "2000"}, Limit: time.Minute},
 		},
-		Telling: telling, Page: "../../../../docs/decisions/gathering-mutants.md",
+		Telling: telling, Page: "testdata/survivors.md",
 	}).Run(t, *mutantTrial)
 }

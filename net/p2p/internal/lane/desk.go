@@ -16,9 +16,9 @@ type desk struct {
 	last    uint64 // the number of the next frame, at the last write
 }
 
-// directUpTo is how many bytes may be on their way for one more frame to be written by
-// the goroutine that issues it: less than what is left of yamux' smallest window when the
-// other end has not yet told that half of it is free. So the write does not block.
+// directUpTo is how many bytes may be on their way if the goroutine that issues one more frame
+// also writes it. The other end of yamux tells when half of its window is free. directUpTo is
+// less than the rest of the smallest window before that, so the write does not block.
 const directUpTo = 64 << 10
 
 // direct reports whether a goroutine that has appended a frame writes it, with so many

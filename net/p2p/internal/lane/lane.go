@@ -37,9 +37,9 @@ type Lane struct {
 	// The reader's own.
 	behind bool // it has more to take already
 	in     arrivals
-	// handing is held by the data lane's, while it hands over what has arrived; others
-	// wait for that, since a node that says on the control lane that it leaves may have
-	// sent it before.
+	// The reader of the data lane holds handing while it hands over parcels. Others wait
+	// for that: a node that says on the control lane that it leaves may have sent the
+	// parcels before.
 	handing sync.Mutex
 
 	mu       sync.Mutex
@@ -47,17 +47,17 @@ type Lane struct {
 	out      departures
 	calls    engine.Calls
 	stream   *Stream       // nil if there is none
-	last     *Stream       // that it had: at most one has not ended
-	streams  uint64        // that there were
+	last     *Stream       // the newest stream, even if it broke; all others have ended
+	streams  uint64        // the number of streams until now
 	calling  bool          // the peer was asked for one
-	dialling bool          // and is dialling just now
+	dialling bool          // and this node is dialling
 	replaces bool          // a new connection is about to take the place of the stream
-	attached chan struct{} // or pauses, until this is closed
+	attached chan struct{} // closed when a stream is attached; nil unless connect pauses
 	bye      uint64        // the number of the goodbye, 0 before it
-	over     error         // why there will be none any more
-	lent     []debt        // not settled, in their order
-	owing    int           // bytes of them
-	taking   bool          // a loan of the peer's is, which is not to be acknowledged yet
+	over     error         // why there will be no stream any more
+	lent     []debt        // the loans that are not settled, in their order
+	owing    int           // the bytes of lent
+	taking   bool          // we read a loan in the peer's memory, and do not acknowledge it yet
 	work     sync.Cond     // the writer waits for something to write, or its end
 	progress chan struct{} // closed when frames are acknowledged; nil if no goroutine waits
 }
@@ -110,7 +110,7 @@ func (l *Lane) Settled(ctx context.Context) error {
 //
 // This side ends its direction after the last acknowledgement. The peer reads that end after
 // everything before it, and then ends the stream. A connection that is closed at once may lose the
-// acknowledgement. The peer would wait for it, and with QUIC it would not notice that nobody is there.
+// acknowledgement. The peer would wait for it, and with QUIC it would not notice that this node is gone.
 func (l *Lane) Parted(ctx context.Context) {
 	l.mu.Lock()
 	s := l.stream

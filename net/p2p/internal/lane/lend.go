@@ -18,7 +18,7 @@ func (l *Lane) Lend(f *wire.Loan, b *loan.Block) error {
 	l.mu.Lock()
 	if l.over != nil {
 		defer l.mu.Unlock()
-		return l.over // and nothing that concerns the peer is used again
+		return l.over // the block stays: nothing that concerns the peer is used again
 	}
 	h := wire.Head{Number: l.link.Next()}
 	l.put(wire.KindLoan, f.Append(l.link.Room(len(f.Header)+MostParcelHead), h), nil)

@@ -15,7 +15,7 @@ import (
 // Node is what all lanes of a node share. Its fields are set before the first stream.
 type Node struct {
 	Number  int
-	MaxBulk int // that is received
+	MaxBulk int // the largest bulk that is received
 	Backlog int // bytes that a lane keeps for a peer that does not take them
 	Memory  *loan.Memory
 	Hoard   *loan.Hoard

@@ -83,7 +83,7 @@ func (s *Stream) numbered(h wire.Head, body wire.Reader) error {
 		}
 		return s.arrived(h)
 	case h.Number > s.taken+1:
-		return s.arrived(h) // which says what is missing
+		return s.arrived(h) // it says which frames are missing
 	case h.Kind == wire.KindParcel:
 		return s.parcel(h, body)
 	case h.Kind == wire.KindLoan:
@@ -212,7 +212,7 @@ func (s *Stream) reply(h wire.Head, body wire.Reader) error {
 	l.mu.Lock()
 	waited := l.calls.Answered(r)
 	l.mu.Unlock()
-	if !waited || o == nil { // whoever asked has given up
+	if !waited || o == nil { // the caller has given up
 		if err := s.in.Skip(); err != nil {
 			return err
 		}
@@ -256,7 +256,7 @@ func (s *Stream) bye(body wire.Reader) error {
 	l.mu.Lock()
 	l.says(true)
 	l.mu.Unlock()
-	l.up.Left()     // which may end the stream, after what was said
-	l.Acknowledge() // written only now: the peer goes when it reads that
+	l.up.Left()     // this may end the stream, after the last frame
+	l.Acknowledge() // it is written only now: the peer goes when it reads it
 	return nil
 }

@@ -21,18 +21,18 @@ type Stream struct {
 	raw  *transport.Conn
 	in   *wire.Input
 
-	broken bool          // both have to end; lane.mu
-	last   bool          // nothing comes after what is pending; lane.mu
-	mute   bool          // this direction has ended: nothing more is written; lane.mu
-	ended  chan struct{} // closed when both have
+	broken bool          // reader and writer must end; guarded by lane.mu
+	last   bool          // nothing comes after the pending frames; guarded by lane.mu
+	mute   bool          // this direction has ended: nothing more is written; guarded by lane.mu
+	ended  chan struct{} // closed when both have ended
 
-	desk desk // lane.mu
+	desk desk // guarded by lane.mu
 
-	// Of the goroutine that owns the desk.
+	// Used by the goroutine that owns the desk.
 	pieces []engine.Piece
 	joined []byte
 
-	// The reader's.
+	// Used by the reader.
 	taken   uint64 // the number of the last frame
 	hands   bool   // it holds lane.handing
 	operand wire.Operation

@@ -79,7 +79,7 @@ func (s *Stream) ends() (last bool) {
 
 // done is ends. l.mu is held.
 func (s *Stream) done() {
-	clear(s.pieces) // or bulk would stay alive
+	clear(s.pieces) // otherwise bulk would stay alive
 	s.desk.end()
 }
 

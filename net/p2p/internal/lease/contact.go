@@ -10,8 +10,8 @@ import (
 // Terms are what all nodes of a run have agreed on.
 type Terms = leases.Terms
 
-// Contact is what a node knows of a peer by heartbeats. Each of the two is a holder of what
-// the other has lent to it, and a home of what it has lent. All times are by the node's own
+// Contact is what a node knows of a peer by heartbeats. Each of the two is a holder of
+// things that the other has lent to it, and a home of things that it has lent. All times are by the node's own
 // clock, which never jumps and is above 0.
 //
 //	node   Says ──── beat ────▶ Takes   peer: heard
@@ -23,6 +23,7 @@ type Terms = leases.Terms
 type Contact struct {
 	heard  atomic.Int64 // when something was heard of the peer
 	echoed atomic.Int64 // when the newest beat was sent that the peer has echoed
+	proved atomic.Int64 // the newest of this node's words that the peer has shown to have heard
 	newest atomic.Pointer[beat]
 
 	// touched is when a stream was known to carry both ways: by an echo, or by hellos.
@@ -47,6 +48,9 @@ func (c *Contact) Stalls(t Terms) int64 { return t.Stalls(max(c.touched.Load(), 
 // Answered notes that the peer has heard what was sent at that time.
 func (c *Contact) Answered(sent int64) { raise(&c.echoed, sent) }
 
+// Proves notes that the peer has answered what was sent at that time.
+func (c *Contact) Proves(sent int64) { raise(&c.proved, sent) }
+
 // Says is a beat to the peer.
 func (c *Contact) Says(now int64) wire.Beat {
 	f := wire.Beat{Sent: uint64(now)}
@@ -65,6 +69,7 @@ func (c *Contact) Takes(f wire.Beat, now int64) (trip int64, newer, good bool) {
 	}
 	c.Hears(now)
 	c.newest.Store(&beat{f.Sent, now})
+	c.Proves(echo)
 	if echo <= c.echoed.Load() {
 		return 0, false, true
 	}
@@ -75,9 +80,6 @@ func (c *Contact) Takes(f wire.Beat, now int64) (trip int64, newer, good bool) {
 // Forgive does not count some time as silence of the peer: this node did not listen.
 func (c *Contact) Forgive(late, now int64) { raise(&c.heard, min(now, c.heard.Load()+late)) }
 
-// Beaten reports whether a beat of the peer has come. Then the peer has this node's hello.
-func (c *Contact) Beaten() bool { return c.newest.Load() != nil }
-
 // Heard is when something was heard of the peer.
 func (c *Contact) Heard() int64 { return c.heard.Load() }
 
@@ -87,6 +89,15 @@ func (c *Contact) Echoed() int64 { return c.echoed.Load() }
 // Suspected reports whether the peer may have given this node up. A holder keeps nothing of
 // the peer's then.
 func (c *Contact) Suspected(t Terms, now int64) bool { return now >= t.LetsGo(c.Echoed()) }
+
+// Sure reports whether the peer, at this time, has not given this node up by silence, nor anyone by it: the peer has
+// shown that it heard what was sent less than a lease ago. When a stream is opened, this node counts as heard before it
+// has such a proof, and is not sure yet. So a peer that has heard this node at a time, or never, knows when
+// this node is not sure any more, as Lapsed says.
+func (c *Contact) Sure(t Terms, now int64) bool {
+	proved := c.proved.Load()
+	return proved > 0 && now < t.LetsGo(proved)
+}
 
 // Lapsed reports whether the peer was silent for so long that it has let go of everything.
 func (c *Contact) Lapsed(t Terms, now int64) bool { return now >= t.GivesUp(c.Heard()) }

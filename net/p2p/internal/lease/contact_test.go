@@ -71,3 +71,24 @@ func TestContact(t *testing.T) {
 		t.Error("it has not lapsed from 1260 on")
 	}
 }
+
+// A node is sure of a peer for a lease from what the peer has answered. A stream that the peer has opened proves nothing: what
+// it says may be old.
+func TestSure(t *testing.T) {
+	var c Contact
+	c.Hears(1000)
+	c.Answered(1000)
+	sure := func(now int64, want bool) {
+		t.Helper()
+		if got := c.Sure(easy, now); got != want {
+			t.Errorf("at %d it is sure: %t, want %t", now, got, want)
+		}
+	}
+	sure(1001, false)
+	c.Takes(wire.Beat{Sent: 7, Echo: 900}, 1100) // an echo of something older
+	sure(1100, true)
+	sure(easy.LetsGo(900)-1, true)
+	sure(easy.LetsGo(900), false)
+	c.Proves(2000)
+	sure(2001, true)
+}

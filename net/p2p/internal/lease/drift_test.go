@@ -37,7 +37,7 @@ type letter struct {
 
 func (s *side) now(at int64) int64 { return s.born + at*s.rate/100 }
 
-// play is two nodes, each of which is a holder and a home, and what is between them.
+// play is two nodes and what is between them. Each node is a holder and a home.
 type play struct {
 	*rand.Rand
 	at    int64 // true time

@@ -31,6 +31,6 @@ func TestMutants(t *testing.T) {
 			Returns:  true,
 		},
 		Stages:  []mutants.Stage{{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-lease.seeds", "3000"}, Limit: 20 * time.Second}},
-		Telling: telling, Page: "../../../../docs/decisions/lease-mutants.md",
+		Telling: telling, Page: "testdata/survivors.md",
 	}).Run(t, *trial)
 }

@@ -42,7 +42,7 @@ type Tenure struct {
 type Witness interface {
 	Now() int64
 	Condition() loan.Condition
-	Give(notice bool) // or withdraw it
+	Give(notice bool) // gives notice, or withdraws it
 }
 
 // Why a peer is lost.

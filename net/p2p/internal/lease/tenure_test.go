@@ -31,7 +31,7 @@ func TestTenure(t *testing.T) {
 	type sight struct {
 		at, heard int64
 		is        loan.Condition
-		notice    bool // that stands afterwards
+		notice    bool // it has given notice afterwards
 		slow      bool
 		lost      error
 	}

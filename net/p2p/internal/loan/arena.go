@@ -47,7 +47,7 @@ type Block struct {
 	at, pages int
 	copied    bool // it was made for a loan
 	forgotten bool
-	loans     int // that are not settled
+	loans     int // the loans that are not settled
 }
 
 const (
@@ -69,7 +69,7 @@ const (
 
 // The bits of a node's word in the head.
 const (
-	givenUp     uint32 = 1 << iota // what is lent to it may change
+	givenUp     uint32 = 1 << iota // the owner has given it up, and may change what is lent to it
 	underNotice                    // it is about to be lost: see lease.Tenure
 )
 

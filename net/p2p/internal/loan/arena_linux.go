@@ -16,8 +16,8 @@ import (
 
 const (
 	arenaName = "orwl arena"
-	// seals keep everybody from changing the size of the file: what others have
-	// mapped cannot be pulled away from under them.
+	// seals fix the size of the file. So no process can take away pages that others
+	// have mapped.
 	seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 )
 
@@ -36,7 +36,7 @@ type used struct{ top atomic.Int64 }
 func newArena(nodes, size int) (*Arena, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil && limit.Cur < uint64(size) {
-		return nil, fmt.Errorf("files are limited to %d bytes", limit.Cur) // and the system would end the process
+		return nil, fmt.Errorf("files are limited to %d bytes", limit.Cur) // writing more would end the process
 	}
 	fd, err := newFile(size)
 	if err != nil {

@@ -45,9 +45,8 @@ type held struct {
 	forgotten bool
 }
 
-// TestArena makes, lends, settles and forgets at random. What is in use, or lent, stays
-// what it is, whatever is made meanwhile; what is made is zero; and in the end all is
-// free again.
+// TestArena makes, lends, settles and forgets at random. A block that is in use, or lent, keeps
+// its bytes, whatever is made meanwhile. A new block is zero. In the end all is free again.
 func TestArena(t *testing.T) {
 	const pages = 60
 	rapid.Check(t, func(r *rapid.T) {
@@ -242,7 +241,7 @@ func TestArenaFull(t *testing.T) {
 	m.Free(b)
 }
 
-// TestArenaIsCollected makes an arena that nobody can reach.
+// TestArenaIsCollected makes an arena that nothing refers to.
 func TestArenaIsCollected(t *testing.T) {
 	const size = 1<<30 + 12345<<12
 	mapped := func() bool {

@@ -13,13 +13,13 @@ import (
 // Offer is how the arena of another node is found.
 type Offer struct {
 	PID, FD uint64 // the process that has it open, and its number there
-	Token   []byte // that it begins with
+	Token   []byte // the bytes that the arena begins with
 }
 
 // Why an arena cannot be mapped, or borrowed from.
 var (
 	// ErrOutside is a loan that does not lie in the arena.
-	ErrOutside = errors.New("what is lent lies outside the arena")
+	ErrOutside = errors.New("the loan lies outside the arena")
 	errNoArena = errors.New("there is no such arena")
 )
 
@@ -27,7 +27,7 @@ var (
 // This node only reads it.
 type Mapping struct {
 	head  int
-	word  *atomic.Uint32 // what the other node says of this one
+	word  *atomic.Uint32 // the other node's word about this one
 	fence atomic.Uint32
 	// Check is Valid, as a value that is made once.
 	Check func() bool

@@ -10,7 +10,7 @@ import (
 )
 
 // peerProcess is another process of this machine. Its file belongs to that process alone:
-// once it has ended, the file cannot be read, whoever gets its number.
+// once it has ended, the file cannot be read, even if another process gets its number.
 type peerProcess struct{ stat *os.File }
 
 func openProcess(PID uint64) (peerProcess, error) {

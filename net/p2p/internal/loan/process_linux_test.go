@@ -33,7 +33,7 @@ func TestParseStat(t *testing.T) {
 		"17 (a) R (b) T 1 17":  Stopped,
 		"17 (llk23) Z 1 17 17": Ended,
 		"17 (llk23) X 1 17 17": Ended,
-		"17 (llk23) ":          Stopped, // nobody knows, so nobody vouches
+		"17 (llk23) ":          Stopped, // no state is known, so this node does not vouch for it
 		"17 (llk23)":           Stopped,
 		"17 llk23 R":           Stopped,
 		"":                     Stopped,

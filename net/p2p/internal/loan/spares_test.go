@@ -2,8 +2,8 @@ package loan
 
 import "testing"
 
-// A stream keeps memory for blocks of up to bulkKept, and the streams of a node together
-// for larger ones: that of the size asked for and no other, and not more than so much.
+// A stream keeps memory for blocks of up to BulkKept. The streams of a node together keep memory for
+// larger ones. Room returns memory of exactly the size. Both keep a limited number of bytes.
 func TestSpares(t *testing.T) {
 	hoard := NewHoard(NewMemory(func() *Arena { return nil }))
 	one, other := NewSpares(hoard), NewSpares(hoard)

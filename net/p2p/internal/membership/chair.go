@@ -11,13 +11,13 @@ import (
 type trial struct {
 	try     uint64
 	answers []bool // by node: it has answered; in the end, accepted. nil if there is no trial
-	best    Ballot // the latest that one of them has accepted
+	best    Ballot // the latest ballot that one of them has accepted
 	agree   []bool // by node: it has accepted best
-	offer   []Seat // that one's; what is offered once they are a quorum
+	offer   []Seat // the seats of best; then the seats that the chair offers to a quorum
 	offers  bool
 }
 
-// begin asks all members, unless all of them are there. A try of before does not count:
+// begin asks all members, unless all of them are there. An earlier try does not count:
 // an Ask names the nodes that have ended, and they may be more now.
 func (m *Member) begin() []Letter {
 	if slices.Equal(m.next(), m.epoch.Seats) {
@@ -28,7 +28,7 @@ func (m *Member) begin() []Letter {
 	return append(out, m.answered(m.me, Message{Number: m.epoch.Number + 1, Ballot: m.ballot(), Taken: m.taken, Seats: m.seats})...)
 }
 
-func (m *Member) ballot() Ballot { return Ballot{m.me, m.try} }
+func (m *Member) ballot() Ballot { return Ballot{Chair: m.me, Try: m.try} }
 
 // next is the epoch that this node would make. New lives come in when no member is lost: all
 // must accept them.
@@ -46,7 +46,7 @@ func (m *Member) next() []Seat {
 		return seats
 	}
 	for i, s := range m.knocks {
-		if s.Life > 0 && !m.epoch.Has(i) {
+		if s.Life > 0 && !m.epoch.Has(i) && m.known(i) {
 			seats[i] = Seat{Life: s.Life, Address: s.Address, State: In, Since: m.epoch.Number + 1}
 		}
 	}
@@ -58,6 +58,17 @@ func (m *Member) next() []Seat {
 func (m *Member) settled() bool {
 	for i, s := range m.epoch.Seats {
 		if s.State == Silent && !m.quiet[i] && !m.view[i].certain() {
+			return false
+		}
+	}
+	return true
+}
+
+// known reports whether all members hear the new life of a node. Without this, a life that one of them cannot
+// reach would come in and be lost again, for ever.
+func (m *Member) known(node int) bool {
+	for i := range m.view {
+		if m.epoch.Has(i) && m.near[node][i] != m.knocks[node].Life {
 			return false
 		}
 	}

@@ -13,8 +13,8 @@
 // it has the lowest number of those. If the chair is
 // lost, the next one asks anew. It finishes the epoch that a member has accepted, and then
 // makes its own. This is Paxos (Lamport, The Part-Time Parliament, 1998), with one decision
-// for each number. Chairs do not compete: a node answers only to its own chair, and its chair changes
-// only when that one is lost. So a ballot is the number of the chair, and then of its try.
+// for each number. Chairs do not compete, except among lives that are parked: a node answers only to its own chair, and
+// its chair changes only when that one is lost. So a ballot is the number of the chair, and then of its try.
 //
 // # Who decides
 //
@@ -30,43 +30,68 @@
 //
 // # New lives
 //
-// A node that has ended, or left, comes back as a new life, which knocks at any member. Its seat says
+// A node that has ended, or left, comes back as a new life, which knocks at all members. Its seat says
 // since which epoch it is in. So a chair stays the chair until it is lost.
 //
+//   - The chair lets a new life in when all members hear it. A life that one of them cannot reach would be lost again.
 //   - An epoch lets new lives in when all members have accepted it that have not ended. A quorum
 //     would not do: it may end, and with it what the rule of quorums holds on to, but not the new life.
 //   - A life that was lost, and may run, may think that it is the only one left: it does not know the
 //     new life. So the chair waits until such a life, by its lease with the chair, is sure of the chair
 //     no more ([Member.Quiet]). If it learns later that the chair has ended, this does not count for its
-//     quorum. A chair that was never in touch with that life lets nobody in beside it.
+//     quorum. A life that was never in touch with the chair is not sure of it, so nothing has to be waited for.
 //   - A chair that finds new lives in what another chair has offered lets them in if all members have
-//     accepted that. If one that it hears has not, nobody is let in. If all that it hears have, and
-//     another member is silent, nobody can know, and the node is apart.
+//     accepted that. If one that it hears has not, it lets no new life in. If all that it hears
+//     have, and another member is silent, it cannot know, and is apart.
 //   - All members that enter the epoch tell the new lives. The chair may have ended.
+//
+// # Two members that are cut off from each other
+//
+// Both may hear the chair. Each member tells its chair which members it has lost by silence (Miss). The chair then loses the
+// junior one of the two, too, if it has a quorum without it. That one is apart. It comes again, and knocks, and is let in
+// when the other one hears it.
+//
+// # Lives that are apart
+//
+// That a life is apart is final. It does nothing any more, and its process goes on as another life, which is parked: a
+// [Parked] has what the life before knew ([Past]). If a quorum goes on, it lets that one in as any new life. If none does,
+// such as when three nodes were all cut off from each other, the parked lives form the next epoch. Each votes in the place of
+// the life before, by the same rule of quorums. They ask first what a life before has accepted, and finish that. These are the reasons:
+//
+//   - A life that is apart lets go of all others, and waits for a lease before it looks as if it had ended. So no node is ever
+//     sure of it, and nobody counts it as one that has ended. It is silent, for the rule of quorums, and its vote goes on.
+//   - So a quorum of parked lives and one of members, of the same epoch, share a node. What the members have decided, this node has
+//     accepted before it was apart, and says so. If it had not, it accepts nothing of the members any more.
+//   - Two parked chairs compete, as in Paxos. A ballot has a round, and nobody takes an earlier one than it has promised.
+//   - What a life knows to have ended for certain, it knew before it was apart. What ends later is silent. If one of the parked
+//     lives was sure, that is enough for all: the node that has ended had not lost that one, and had let in no new life without it.
+//   - The epoch that is formed has only new lives. The others of the epoch before have lost all of these for a lease. So the chair
+//     need not wait for them before it lets a new life in.
+//   - A process that was started again knows nothing, and does not vote. It comes in later, as any new life.
+//
+// If a parked life has ended, too, and too few are left for the rule of quorums, the others stay outside, and give up in the end.
 //
 // # What is assumed
 //
-//   - A node stops for good, or works as it should. A process that is started again has a later
-//     life. It knocks when the life before has ended.
+//   - A process stops for good, or works as it should. A process that is started again has a later
+//     life. It knocks when the life before has ended, or has let go.
 //   - Messages from one node to another arrive once, in any order, until the receiver has lost the
-//     sender. From then on nothing of that life arrives.
-//   - A loss for silence may be wrong: the process may run. An end, or a leave, is true. A node is sure
-//     that another one had not lost it, before it ended, only if that is so, or if they never were in touch.
-//     Where the kernel or a launcher has seen a process end, or its machine refuses
-//     connections, it has ended.
+//     sender. From then on nothing of that life arrives. Of parked lives nothing is assumed: questions and answers may be lost.
+//   - A loss for silence may be wrong: the process may run. An end, or a leave, is true. A node may be
+//     sure that another one had not lost it before that one ended. Then this is so. Where the kernel or a launcher has seen
+//     a process end, or its machine refuses connections, it has ended, or it has let go for a lease.
+//   - A node that leaves says so to the nodes that it has not lost.
 //
 // # What holds
 //
 // No two nodes that live are ever in epochs with the same number and other members. This is the
-// reason: two quorums of one epoch share a member, or all of the first have ended before the
-// second was formed. In the first case the member tells the second chair what it has accepted. In the
-// second case, all that have not ended answer to the second chair. It tells them first who has
-// ended, and they do not listen to those any more.
+// reason: two quorums of one epoch share a node, or all of the first have ended before the
+// second was formed. In the first case the node tells the second chair what it has accepted. In the
+// second case, all that have not ended answer to the second chair. It tells them first which
+// members have ended, and they do not listen to those any more.
 //
 // A node that has ended may have been in another epoch with that number. Nothing that it did there
-// lives.
-//
-// Two members that are cut off from each other, and still hear the chair, both stay members.
+// lives. A parked life that was told of such an epoch believes those that let it in.
 //
 // # Homes
 //

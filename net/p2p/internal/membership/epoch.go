@@ -63,3 +63,28 @@ func (e Epoch) Members() (all []int) {
 	}
 	return all
 }
+
+// quorum reports whether some members may decide on the next epoch. gone says which members have ended or left
+// for certain, and had not lost the node that says so.
+func (e Epoch) quorum(of []bool, gone func(node int) bool) bool {
+	members, there := 0, 0
+	for i := range of {
+		if e.Has(i) {
+			members++
+			if of[i] {
+				there++
+			}
+		}
+	}
+	return e.all(of, gone) || 2*there > members || 2*there == members && of[e.Chair()]
+}
+
+// all reports whether of has all members that are not gone.
+func (e Epoch) all(of []bool, gone func(node int) bool) bool {
+	for i := range of {
+		if e.Has(i) && !of[i] && !gone(i) {
+			return false
+		}
+	}
+	return true
+}

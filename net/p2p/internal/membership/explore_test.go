@@ -1,6 +1,7 @@
 package membership
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -11,7 +12,7 @@ import (
 
 var (
 	wide  = rings.Size("membership.wide", 0, 1, 2, "TestEverySchedule: 0: small worlds; 1: larger ones, too; 2: four nodes and more, too: a minute and 4 GB")
-	seeds = rings.Seeds("membership.seeds", 1000, 80_000, "TestSeeds: seeds")
+	seeds = rings.Seeds("membership.seeds", 400, 80_000, "TestSeeds: seeds")
 )
 
 // explore plays every schedule from a world on, each state once. It returns how many states
@@ -27,8 +28,11 @@ func explore(first *world) (states int, bad []move, why string) {
 		s := open[len(open)-1]
 		open = open[:len(open)-1]
 		due, faults := s.w.moves()
-		if len(due) == 0 {
-			s.w.over()
+		calm := len(open)%128 == 0 || len(s.w.number) == len(s.w.cut) // a sample, where lives are parked
+		if calm && s.w.wrong == "" && !slices.ContainsFunc(due, func(m move) bool { return m.what < sends || m.what == heals }) {
+			end := s.w.clone()
+			end.calm(rand.New(rand.NewPCG(1, 1)))
+			s.w.wrong = end.wrong
 		}
 		if s.w.wrong != "" {
 			for at := s; at.by != nil; at = at.by {
@@ -58,11 +62,17 @@ func TestEverySchedule(t *testing.T) {
 	for _, c := range []struct {
 		nodes, left, faults, backs int
 		loose, far                 bool // far: nodes never were in touch
-		wide                       int  // of -membership.wide
+		parks, cuts                int
+		all                        bool   // all are parked at first
+		rounds                     uint64 // of ballots of parked lives; 2 if 0
+		wide                       int    // of -membership.wide
 	}{
-		{nodes: 2, faults: 3, loose: true}, {nodes: 3, faults: 3}, {nodes: 3, faults: 2, loose: true},
+		{nodes: 2, faults: 3, loose: true}, {nodes: 3, faults: 2, loose: true}, {nodes: 3, faults: 3, wide: 1},
 		{nodes: 2, faults: 3, backs: 2, loose: true}, {nodes: 3, faults: 2, backs: 1, far: true, wide: 1},
-		{nodes: 3, left: 1, faults: 2, backs: 1, loose: true, wide: 1},
+		{nodes: 3, left: 1, faults: 1, backs: 1, loose: true, wide: 1},
+		{nodes: 2, faults: 2, parks: 2, loose: true}, {nodes: 2, cuts: 1, parks: 2},
+		{nodes: 3, faults: 1, parks: 2}, {nodes: 3, cuts: 1, parks: 2}, {nodes: 3, faults: 1, all: true, rounds: 1, wide: 1},
+		{nodes: 3, faults: 2, parks: 1, wide: 2}, {nodes: 3, cuts: 2, parks: 1, wide: 2}, {nodes: 3, left: 1, faults: 2, backs: 1, loose: true, wide: 2},
 		{nodes: 3, faults: 4, loose: true, wide: 2}, {nodes: 4, faults: 2, wide: 2},
 		{nodes: 3, faults: 3, backs: 1, wide: 2}, {nodes: 3, faults: 2, backs: 1, loose: true, wide: 2},
 		{nodes: 3, faults: 2, backs: 1, wide: 2}, {nodes: 3, left: 1, faults: 3, backs: 1, loose: true, wide: 2},
@@ -71,17 +81,33 @@ func TestEverySchedule(t *testing.T) {
 			continue
 		}
 		w := newWorld(c.nodes, c.left, c.faults)
-		w.loose, w.backs = c.loose, c.backs
+		w.loose, w.backs, w.parks, w.cuts, w.rounds = c.loose, c.backs, c.parks, c.cuts, cmp.Or(c.rounds, 2)
 		for i := range w.far {
 			for j := range w.far {
 				w.far[i][j] = c.far
 			}
+		}
+		if c.all {
+			w.parkAll()
 		}
 		states, bad, why := explore(w)
 		t.Logf("%+v: %d states", c, states)
 		if why != "" {
 			t.Fatalf("%+v: %s, after: %v", c, why, bad)
 		}
+	}
+}
+
+// TestEveryVote plays all schedules of three lives that are parked from the beginning, with two rounds of ballots.
+func TestEveryVote(t *testing.T) {
+	rings.Computes(t)
+	w := newWorld(3, 0, 0)
+	w.parkAll()
+	w.rounds = 2
+	states, bad, why := explore(w)
+	t.Logf("%d states", states)
+	if why != "" {
+		t.Fatalf("%s, after: %v", why, bad)
 	}
 }
 
@@ -111,6 +137,8 @@ func TestRareStates(t *testing.T) {
 		"a chair asks before its predecessor is lost here", "a chair asks for an epoch that is decided",
 		"a chair is ahead by an epoch", "a chair finishes the epoch of another one",
 		"new lives are not let in", "a chair lets in the new lives of another one",
+		"the chair loses a member for another one",
+		"a parked chair finishes what a life before has accepted", "a parked chair finishes what another one has offered",
 	} {
 		if reached[s] == 0 {
 			t.Errorf("no seed reaches this state: %s", s)
@@ -119,10 +147,10 @@ func TestRareStates(t *testing.T) {
 }
 
 // sums are what some plays have met: plays in which one node is left, or some are apart, lives
-// that came back, and the most epochs.
+// that came back, and those of them that had asked for votes, and the most epochs.
 type sums struct {
-	alone, apart, back int
-	epochs             uint64
+	alone, apart, back, formed int
+	epochs                     uint64
 }
 
 // playAll plays n seeds.
@@ -132,8 +160,8 @@ func playAll(t *testing.T, first uint64, n int) (met sums) {
 		w, played := playAtRandom(seed)
 		if w.wrong != "" {
 			for i, n := range w.nodes {
-				if n != nil {
-					t.Logf("life %d: gone %v, %+v", i, w.gone[i], *n)
+				if n != nil && w.gone[i] == In {
+					t.Logf("life %d: %+v", i, *n)
 				}
 			}
 			t.Fatalf("seed %d: %s, after %v", seed, w.wrong, played)
@@ -152,16 +180,20 @@ func playAll(t *testing.T, first uint64, n int) (met sums) {
 			if n.Epoch().Seats[w.number[i]].Since > 1 {
 				met.back++
 			}
+			if w.parked[i].turn == follows && w.parked[i].ballot.Round > 0 && w.parked[i].In() {
+				met.formed++
+			}
 		}
 	}
-	t.Logf("in %d plays one node is left, in %d some are apart; %d lives come back; up to %d epochs", met.alone, met.apart, met.back, met.epochs)
+	t.Logf("in %d plays one node is left, in %d some are apart; %d lives come back, %d of parked chairs; up to %d epochs",
+		met.alone, met.apart, met.back, met.formed, met.epochs)
 	return met
 }
 
 // enough fails the test if the plays do not meet all that they should.
 func (met sums) enough(t *testing.T) {
 	t.Helper()
-	if met.alone == 0 || met.apart == 0 || met.back == 0 || met.epochs < 4 {
+	if met.alone == 0 || met.apart == 0 || met.back == 0 || met.formed == 0 || met.epochs < 4 {
 		t.Error("the seeds do not meet all that they should")
 	}
 }
@@ -178,20 +210,30 @@ func playAtRandom(seed uint64) (w *world, played []move) {
 			w.far[i][j] = i != j && r.IntN(16) == 0
 		}
 	}
-	often := 2 + r.IntN(12)
-	for w.wrong == "" {
+	w.parks, w.cuts, w.partings = r.IntN(2)*r.IntN(12), r.IntN(2)*r.IntN(6), r.IntN(3) == 0
+	w.slots, w.stays = true, r.IntN(3) == 0
+	often, parked := 2+r.IntN(12), 1000
+	if r.IntN(3) == 0 {
+		parked = r.IntN(60)
+	}
+	for k := range 400 {
+		if k == parked {
+			w.parkAll()
+		}
 		due, faults := w.moves()
 		all := due
 		if len(faults) > 0 && (len(due) == 0 || r.IntN(often) == 0) {
 			all = faults
 		}
-		if len(all) == 0 {
-			w.over()
+		if len(all) == 0 || w.wrong != "" {
 			break
 		}
 		m := all[r.IntN(len(all))]
 		played = append(played, m)
 		w.play(m)
+	}
+	if w.wrong == "" {
+		played = append(played, w.calm(r)...)
 	}
 	return w, played
 }

@@ -24,7 +24,7 @@ func TestNewLivesOfAnotherChair(t *testing.T) {
 		"one is silent, and may have it in": {silent: true, accepted: true, apart: true},
 	} {
 		m := New(1, first, always)
-		if out, err := m.Step(0, Message{Kind: Offer, Number: 2, Ballot: Ballot{0, 1}, Seats: with}); len(out) != 1 || err != nil {
+		if out, err := m.Step(0, Message{Kind: Offer, Number: 2, Ballot: Ballot{Chair: 0, Try: 1}, Seats: with}); len(out) != 1 || err != nil {
 			t.Fatalf("%s: to the Offer it says %v, %v", name, out, err)
 		}
 		if c.silent {
@@ -32,7 +32,7 @@ func TestNewLivesOfAnotherChair(t *testing.T) {
 		}
 		m.Lost(0, Ended)
 		for from := 2; from < 5; from++ {
-			a := Message{Kind: Answer, Number: 2, Ballot: Ballot{1, 1}, Taken: Ballot{0, 1}, Seats: with}
+			a := Message{Kind: Answer, Number: 2, Ballot: Ballot{Chair: 1, Try: 1}, Taken: Ballot{Chair: 0, Try: 1}, Seats: with}
 			if from == 3 && !c.accepted {
 				a.Taken, a.Seats = Ballot{}, nil
 			}
@@ -77,23 +77,31 @@ func TestSureOfAnEnd(t *testing.T) {
 		}
 		m = New(2, whole(3), func(int) bool { return sure })
 		m.Lost(1, Left) // it says so itself
-		if _, err := m.Step(0, Message{Kind: Ask, Number: 2, Ballot: Ballot{0, 1}, Seats: whole(3).Seats, Gone: []State{Absent, Left, Absent}}); err != nil {
+		if _, err := m.Step(0, Message{Kind: Ask, Number: 2, Ballot: Ballot{Chair: 0, Try: 1}, Seats: whole(3).Seats, Gone: []State{Absent, Left, Absent}}); err != nil {
 			t.Fatal(err)
 		}
 		if m.Lost(0, Left); m.Apart() {
 			t.Error("nodes that have said goodbye have lost nobody before")
 		}
 		m = New(2, whole(3), func(int) bool { return sure })
-		if _, err := m.Step(0, Message{Kind: Ask, Number: 2, Ballot: Ballot{0, 1}, Seats: whole(3).Seats, Gone: []State{Absent, Left, Absent}}); err != nil {
+		if _, err := m.Step(0, Message{Kind: Ask, Number: 2, Ballot: Ballot{Chair: 0, Try: 1}, Seats: whole(3).Seats, Gone: []State{Absent, Left, Absent}}); err != nil {
 			t.Fatal(err)
 		}
-		if m.Lost(0, Left); m.Apart() == sure {
+		if m.Lost(0, Left); m.Apart() {
 			t.Errorf("node 0 says that node 1 has left, sure: %t, apart: %t", sure, m.Apart())
+		}
+		m = New(2, whole(3), func(int) bool { return sure })
+		m.Lost(1, Left)
+		if _, err := m.Step(0, Message{Kind: Ask, Number: 2, Ballot: Ballot{Chair: 0, Try: 1}, Seats: whole(3).Seats, Gone: []State{Absent, Ended, Absent}}); err != nil {
+			t.Fatal(err)
+		}
+		if m.Lost(0, Ended); m.Apart() == sure {
+			t.Errorf("node 0 has ended, sure: %t, apart: %t", sure, m.Apart())
 		}
 	}
 }
 
-// What one member has accepted is not what others have, who answered before: the new life is not let in.
+// Some members have accepted an epoch with a new life, and others have not. The new life is not let in.
 func TestNewLifeThatSomeHaveAccepted(t *testing.T) {
 	first := whole(6)
 	first.Seats[5].State = Left
@@ -102,9 +110,9 @@ func TestNewLifeThatSomeHaveAccepted(t *testing.T) {
 	m := New(1, first, always)
 	m.Lost(0, Ended)
 	for from := 2; from < 5; from++ {
-		a := Message{Kind: Answer, Number: 2, Ballot: Ballot{1, 1}}
+		a := Message{Kind: Answer, Number: 2, Ballot: Ballot{Chair: 1, Try: 1}}
 		if from > 2 {
-			a.Taken, a.Seats = Ballot{0, 1}, with
+			a.Taken, a.Seats = Ballot{Chair: 0, Try: 1}, with
 		}
 		if _, err := m.Step(from, a); err != nil {
 			t.Fatal(err)
@@ -128,6 +136,12 @@ func TestKnocks(t *testing.T) {
 		t.Errorf("to the same knock it says %+v, want nothing", again)
 	}
 	asks, err := chair.Step(1, out[0].Message)
+	if err != nil || len(asks) > 0 {
+		t.Errorf("the chair says %+v, %v, and does not know yet whether all hear the new life", asks, err)
+	}
+	asks = append(asks, chair.Knock(3, 7, "here")...)
+	more, err := chair.Step(2, out[0].Message)
+	asks = append(asks, more...)
 	if err != nil || len(asks) != 2 || asks[0].Kind != Ask {
 		t.Errorf("the chair says %+v, %v, want two to ask", asks, err)
 	}
@@ -135,7 +149,10 @@ func TestKnocks(t *testing.T) {
 	chair = New(0, first, always)
 	chair.Lost(2, Ended)
 	chair.Knock(3, 7, "")
-	for _, m := range []Message{{Kind: Answer, Number: 2, Ballot: Ballot{0, 1}}, {Kind: Answer, Number: 2, Ballot: Ballot{0, 2}}} {
+	if _, err := chair.Step(1, out[0].Message); err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []Message{{Kind: Answer, Number: 2, Ballot: Ballot{Chair: 0, Try: 1}}, {Kind: Answer, Number: 2, Ballot: Ballot{Chair: 0, Try: 2}}, {Kind: Answer, Number: 2, Ballot: Ballot{Chair: 0, Try: 3}}} {
 		asks, err = chair.Step(1, m)
 	}
 	if err != nil || len(asks) != 1 || asks[0].Kind != Offer {
@@ -151,8 +168,8 @@ func TestKnocks(t *testing.T) {
 	}
 }
 
-// A life that others have lost by silence, and this node knows to have ended, keeps out nobody. So does one that
-// was lost before this node came in: the chair of then has waited.
+// A life that others have lost by silence, and this node knows to have ended, keeps no new life out. Neither
+// does a life that was lost before this node came in: the chair of that time has waited.
 func TestNewLifeBesideOneThatHasLetGo(t *testing.T) {
 	m := New(1, whole(3), always)
 	m.Lost(2, Ended)

@@ -12,29 +12,37 @@ type Member struct {
 	me     int
 	life   uint64
 	epoch  Epoch
-	view   []State // of each node, as this one sees it
+	view   []State // by node: its state, as this node sees it
 	sure   func(node int) bool
 	doubts []bool // nodes that have ended, and may have lost this one before
 	quiet  []bool // nodes that have let go, since this one was in touch with them and gave them up
 	apart  bool
-	asked  []*Message // by nodes that are not this one's chair, yet
-	knocks []Seat     // of new lives that want to come in; they are not In yet
+	asked  []*Message // by node: an Ask of a node that is not this one's chair, yet
+	knocks []Seat     // new lives that want to come in; they are not In yet
+	near   [][]uint64 // by node, and by member: the new life that the member hears
 
-	// Accepted as the next epoch.
+	// The members that this node has lost by silence, and the chair that it has told so, in this epoch.
+	missing []Seat
+	told    int
+
+	// The ballot and the seats that this node has accepted as the next epoch.
 	taken Ballot
 	seats []Seat // nil: nothing
 
-	trial // as the chair
+	trial // the chair's
 }
 
 // New makes the part of node me. The epoch is the first one that it takes part in. sure reports
 // whether a node, if it has ended by now, had not lost this one: this node was in touch with it, by its
-// lease, or never was.
+// lease.
 func New(me int, first Epoch, sure func(node int) bool) *Member {
 	nodes := len(first.Seats)
 	m := &Member{
 		me: me, life: first.Seats[me].Life, view: make([]State, nodes), asked: make([]*Message, nodes), knocks: make([]Seat, nodes),
-		sure: sure, doubts: make([]bool, nodes), quiet: make([]bool, nodes),
+		sure: sure, doubts: make([]bool, nodes), quiet: make([]bool, nodes), near: make([][]uint64, nodes),
+	}
+	for i := range m.near {
+		m.near[i] = make([]uint64, nodes)
 	}
 	m.adopt(first)
 	return m
@@ -43,44 +51,22 @@ func New(me int, first Epoch, sure func(node int) bool) *Member {
 // Epoch is the last one that this node knows of.
 func (m *Member) Epoch() Epoch { return m.epoch }
 
-// Apart reports whether this node must not go on, because it heard no quorum, or because the
-// others go on without it. It stays so.
+// Apart reports whether this life must not go on, because it heard no quorum, or because the
+// others go on without it. It stays so: see Past.
 func (m *Member) Apart() bool { return m.apart }
 
 // parts notes whether this node is apart.
 func (m *Member) parts() bool {
-	heard := make([]bool, len(m.view))
-	for i, s := range m.view {
-		heard[i] = s == In
-	}
-	m.apart = m.apart || !m.epoch.Has(m.me) || m.epoch.Seats[m.me].Life != m.life || !m.quorum(heard)
+	m.apart = m.apart || !m.epoch.Has(m.me) || m.epoch.Seats[m.me].Life != m.life || !m.quorum(m.hearing())
 	return m.apart
 }
 
-// quorum reports whether members of the epoch may decide on the next one.
-func (m *Member) quorum(of []bool) bool {
-	members, there := 0, 0
-	for i := range of {
-		if m.epoch.Has(i) {
-			members++
-			if of[i] {
-				there++
-			}
-		}
-	}
-	return m.all(of) || 2*there > members || 2*there == members && of[m.epoch.Chair()]
-}
+func (m *Member) quorum(of []bool) bool { return m.epoch.quorum(of, m.gone) }
 
-// all reports whether those are all members but nodes that have ended or left, and had not lost this
-// one before.
-func (m *Member) all(of []bool) bool {
-	for i := range of {
-		if m.epoch.Has(i) && !of[i] && (!m.view[i].certain() || m.doubts[i]) {
-			return false
-		}
-	}
-	return true
-}
+func (m *Member) all(of []bool) bool { return m.epoch.all(of, m.gone) }
+
+// gone reports whether a node has ended or left, and had not lost this one before.
+func (m *Member) gone(node int) bool { return m.view[node].certain() && !m.doubts[node] }
 
 // chair is the most senior member that this node hears. It hears itself.
 func (m *Member) chair() int { return m.epoch.first(m.hears) }
@@ -89,21 +75,21 @@ func (m *Member) hears(node int) bool { return m.epoch.Has(node) && m.view[node]
 
 // Lost says that this node has lost another one, after all that came from it.
 func (m *Member) Lost(node int, how State) []Letter {
-	m.learn(node, how, how == Left || m.sure(node)) // it does not leave before it says so
+	m.learn(node, how, m.sure(node))
 	return m.moved()
 }
 
-// Quiet says that a node that this one was in touch with, and has lost, has let go: it is sure of
-// this node no more.
+// Quiet says that a node that this one has lost has let go: it is sure of this node no more.
 func (m *Member) Quiet(node int) []Letter {
 	m.quiet[node] = true
 	return m.moved()
 }
 
-// learn notes how a node went, unless this node has lost it before.
+// learn notes how a node went, unless this node has lost it before. A node that leaves says so to those that it
+// has not lost.
 func (m *Member) learn(node int, how State, sure bool) {
 	if m.view[node] == In {
-		m.view[node], m.asked[node], m.doubts[node] = how, nil, !sure
+		m.view[node], m.asked[node], m.doubts[node] = how, nil, how != Left && !sure
 	}
 }
 
@@ -137,8 +123,12 @@ func (m *Member) moved() []Letter {
 		return m.begin()
 	}
 	var out []Letter
-	if slices.ContainsFunc(m.knocks, func(s Seat) bool { return s.Life > 0 }) {
-		out = append(out, Letter{c, Message{Kind: Knock, Number: m.epoch.Number, Seats: slices.Clone(m.knocks)}})
+	if heard := m.heard(); someLife(heard) {
+		out = append(out, Letter{c, Message{Kind: Knock, Number: m.epoch.Number, Seats: heard}})
+	}
+	if silent := m.silent(c); someLife(silent) && (m.told != c || !slices.Equal(silent, m.missing)) {
+		m.told, m.missing = c, silent
+		out = append(out, Letter{c, Message{Kind: Miss, Number: m.epoch.Number, Seats: silent}})
 	}
 	if ask := m.asked[c]; ask != nil {
 		m.asked[c] = nil
@@ -147,21 +137,84 @@ func (m *Member) moved() []Letter {
 	return out
 }
 
-// Knock says that a new life of a node wants to come in. It does when all that is lost is
-// agreed on.
+// heard are the new lives that this node hears.
+func (m *Member) heard() []Seat {
+	heard := make([]Seat, len(m.view))
+	for i, s := range m.knocks {
+		if s.Life > 0 && m.near[i][m.me] == s.Life {
+			heard[i] = s
+		}
+	}
+	return heard
+}
+
+// silent are the members that this node has lost by silence, and that its chair may hear: a chair hears no
+// member that is more senior.
+func (m *Member) silent(chair int) []Seat {
+	silent := make([]Seat, len(m.view))
+	for i, s := range m.epoch.Seats {
+		if s.State == In && m.view[i] == Silent && m.epoch.compare(i, chair) > 0 {
+			silent[i] = Seat{Life: s.Life}
+		}
+	}
+	return silent
+}
+
+func someLife(seats []Seat) bool {
+	return slices.ContainsFunc(seats, func(s Seat) bool { return s.Life > 0 })
+}
+
+// missed takes the members that another one has lost by silence. Two members that do not hear each other
+// cannot both stay: the chair, if it hears both, loses the junior one, as long as it has a quorum without it.
+func (m *Member) missed(by int, seats []Seat) []Letter {
+	if m.chair() != m.me {
+		return nil
+	}
+	for i, s := range seats {
+		if s.Life == 0 || s.Life != m.epoch.Seats[i].Life || i == m.me || !m.hears(i) || !m.hears(by) {
+			continue
+		}
+		junior := by
+		if m.epoch.compare(i, by) > 0 {
+			junior = i
+		}
+		heard := m.hearing()
+		if heard[junior] = false; m.quorum(heard) {
+			invariant.Sometimes(true, "the chair loses a member for another one")
+			m.learn(junior, Silent, false)
+		}
+	}
+	return m.moved()
+}
+
+// hearing are the members that this node hears.
+func (m *Member) hearing() []bool {
+	heard := make([]bool, len(m.view))
+	for i := range heard {
+		heard[i] = m.hears(i)
+	}
+	return heard
+}
+
+// Knock says that this node hears a new life of a node, which wants to come in. It does when all that is
+// lost is agreed on, and all members hear it.
 func (m *Member) Knock(node int, life uint64, address string) []Letter {
 	knocks := make([]Seat, len(m.view))
 	knocks[node] = Seat{Life: life, Address: address}
-	return m.knocked(knocks)
+	return m.knocked(m.me, knocks)
 }
 
-// knocked notes new lives. What is known of one says nothing.
-func (m *Member) knocked(by []Seat) []Letter {
+// knocked notes new lives, and which member hears them. A life that is known changes nothing.
+func (m *Member) knocked(by int, seats []Seat) []Letter {
 	news := false
-	for i, s := range by {
-		if s.Life > m.knocks[i].Life && s.Life > m.epoch.Seats[i].Life {
-			m.knocks[i], news = Seat{Life: s.Life, Address: s.Address}, true
+	for i, s := range seats {
+		if s.Life <= m.epoch.Seats[i].Life || s.Life < m.knocks[i].Life || m.near[i][by] >= s.Life {
+			continue
 		}
+		if s.Life > m.knocks[i].Life {
+			m.knocks[i] = Seat{Life: s.Life, Address: s.Address}
+		}
+		m.near[i][by], news = s.Life, true
 	}
 	if !news {
 		return nil
@@ -191,7 +244,9 @@ func (m *Member) Step(from int, in Message) ([]Letter, error) {
 	case Enter:
 		out = m.enter(Epoch{in.Number, in.Seats})
 	case Knock:
-		out = m.knocked(in.Seats)
+		out = m.knocked(from, in.Seats)
+	case Miss:
+		out = m.missed(from, in.Seats)
 	}
 	return out, nil
 }
@@ -273,11 +328,14 @@ func (m *Member) enter(e Epoch) (out []Letter) {
 func (m *Member) adopt(e Epoch) {
 	before := m.epoch.Seats
 	m.epoch = e
-	m.taken, m.seats, m.trial = Ballot{}, nil, trial{}
+	m.taken, m.seats, m.trial, m.missing = Ballot{}, nil, trial{}, nil
 	for i, s := range e.Seats {
 		if before == nil || before[i].Life != s.Life {
 			m.view[i], m.asked[i], m.doubts[i] = s.State, nil, false
 			m.quiet[i] = before == nil && s.State == Silent // a chair has seen to those that were lost before this one came in
+			for k := range m.near {
+				m.near[k][i] = 0
+			}
 		}
 		if m.knocks[i].Life <= s.Life {
 			m.knocks[i] = Seat{}

@@ -22,19 +22,26 @@ const (
 	Accept
 	// Enter says that an epoch is decided, with Number and Seats.
 	Enter
-	// Knock goes to the chair. Seats has the new lives that want to come in.
+	// Knock goes to the chair. Seats has the new lives that the sender hears, and that want to come in. A
+	// life that is parked sends its epoch: Number-1 and Seats.
 	Knock
+	// Miss goes to the chair. Seats has the lives that the sender has lost by silence.
+	Miss
 )
 
 // Ballot is one try of a chair to make an epoch.
 type Ballot struct {
 	Chair int    `msgpack:"chair"`
-	Try   uint64 `msgpack:"try"` // from 1
+	Try   uint64 `msgpack:"try"`   // from 1
+	Round uint64 `msgpack:"round"` // from 1 among lives that are parked
 }
 
 // later reports whether a ballot comes after another one. The chairs are members of the epoch. A
-// more senior chair is lost where another one asks.
+// more senior chair is lost where another one asks. Ballots of parked lives come after all others.
 func (e Epoch) later(a, b Ballot) bool {
+	if a.Round != b.Round {
+		return a.Round > b.Round
+	}
 	if a.Try == 0 || b.Try == 0 || a.Chair == b.Chair {
 		return a.Try > b.Try
 	}
@@ -49,6 +56,7 @@ type Message struct {
 	Taken  Ballot  `msgpack:"taken"`
 	Seats  []Seat  `msgpack:"seats"`
 	Gone   []State `msgpack:"gone"` // by node: Ended and Left, as far as the sender knows
+	Self   Seat    `msgpack:"self"` // the new life of the sender, if that is parked, and knows the epoch for certain
 }
 
 // before reports whether a chair has sent the message before another one.
@@ -82,14 +90,14 @@ func Parse(b []byte, nodes int) (m Message, err error) {
 // check returns what is wrong with a message, or nil.
 func (m *Message) check(nodes int) error {
 	bad := func(what string) error { return fmt.Errorf("%w: kind %d with %s", ErrMessage, m.Kind, what) }
-	if m.Kind < Ask || m.Kind > Knock {
+	if m.Kind < Ask || m.Kind > Miss {
 		return bad("no meaning")
 	}
 	lists := m.Kind != Answer && m.Kind != Accept
 	switch {
 	case lists && len(m.Seats) != nodes || !lists && len(m.Seats) != 0 && (m.Kind != Answer || len(m.Seats) != nodes):
 		return bad(fmt.Sprintf("%d seats", len(m.Seats)))
-	case m.Kind == Ask && len(m.Gone) != nodes || m.Kind != Ask && len(m.Gone) != 0:
+	case m.Kind == Ask && len(m.Gone) != nodes || m.Kind != Ask && len(m.Gone) != 0 && (m.Kind != Answer || len(m.Gone) != nodes):
 		return bad(fmt.Sprintf("news of %d nodes", len(m.Gone)))
 	case m.Ballot.Chair < 0 || m.Ballot.Chair >= nodes || m.Taken.Chair < 0 || m.Taken.Chair >= nodes:
 		return bad("a chair that is no node")

@@ -17,7 +17,7 @@ func TestApart(t *testing.T) {
 		// Half, with the lowest.
 		"hhss": false, "hshs": false, "sshh": true, "eshh": true, "hsss": true, "shsh": true,
 		"hhsss": true, "hhhss": false, "sshhh": false,
-		// Of the nodes that are there.
+		// Only the nodes that are there count.
 		".h": false, ".hs": false, ".sh": true, "..eh": false, "h.s.s": true, ".h.s": false, ".s.h": true,
 	} {
 		first, me := Epoch{Number: 1}, -1

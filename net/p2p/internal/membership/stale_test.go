@@ -5,7 +5,7 @@ import "testing"
 // TestStale takes messages that come too late, or too early, and must decide nothing.
 func TestStale(t *testing.T) {
 	seats := whole(5).Seats
-	ballot := func(chair int, try uint64) Ballot { return Ballot{chair, try} }
+	ballot := func(chair int, try uint64) Ballot { return Ballot{Chair: chair, Try: try} }
 	answer := Message{Kind: Answer, Number: 2, Ballot: ballot(0, 1)}
 	accept := Message{Kind: Accept, Number: 2, Ballot: ballot(0, 1)}
 	offer := Message{Kind: Offer, Number: 2, Ballot: ballot(0, 1), Seats: seats}
@@ -55,14 +55,14 @@ func TestStale(t *testing.T) {
 func TestOvertakenAsk(t *testing.T) {
 	m := New(2, whole(4), always)
 	ask := func(try uint64) Message {
-		return Message{Kind: Ask, Number: 2, Ballot: Ballot{1, try}, Seats: whole(4).Seats, Gone: make([]State, 4)}
+		return Message{Kind: Ask, Number: 2, Ballot: Ballot{Chair: 1, Try: try}, Seats: whole(4).Seats, Gone: make([]State, 4)}
 	}
 	for _, try := range []uint64{2, 1} {
 		if out, err := m.Step(1, ask(try)); len(out) > 0 || err != nil {
 			t.Errorf("node 0 is still there, and node 2 says %+v, %v", out, err)
 		}
 	}
-	if out := m.Lost(0, Ended); len(out) != 1 || out[0].Ballot != (Ballot{1, 2}) {
+	if out := m.Lost(0, Ended); len(out) != 1 || out[0].Ballot != (Ballot{Chair: 1, Try: 2}) {
 		t.Errorf("it says %+v, want an Answer to the second try", out)
 	}
 }
@@ -112,7 +112,7 @@ func TestAnotherLife(t *testing.T) {
 	if _, err := m.Step(0, Message{Kind: Enter, Number: 2, Seats: seats}); err != nil || !m.hears(1) {
 		t.Fatalf("node 1 is not heard again: %v", err)
 	}
-	behind := Message{Kind: Ask, Number: 2, Ballot: Ballot{0, 1}, Seats: whole(3).Seats, Gone: []State{Absent, Ended, Absent}}
+	behind := Message{Kind: Ask, Number: 2, Ballot: Ballot{Chair: 0, Try: 1}, Seats: whole(3).Seats, Gone: []State{Absent, Ended, Absent}}
 	out, err := m.Step(0, behind)
 	if err != nil || !m.hears(1) || len(out) != 1 || out[0].Kind != Enter {
 		t.Errorf("node 1 is heard: %t; to a chair that is behind it says %+v, %v", m.hears(1), out, err)

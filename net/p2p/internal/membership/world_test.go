@@ -3,6 +3,7 @@ package membership
 import (
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 )
 
@@ -13,17 +14,28 @@ import (
 type world struct {
 	number []int         // [life]: the node
 	nodes  []*Member     // [life]: nil until it is let in
+	parked []*Parked     // [life]: what it is until then
+	asked  [][]*Message  // [i][j]: what life i, which is parked, has asked life j last
+	told   [][]*Message  // [i][j]: what j has answered
+	cut    [][]bool      // by node: no message gets through
+	parks  int           // lives that may go on as another life when they are apart
+	cuts   int           // links that may be cut
+	rounds uint64        // of parked lives; 0: any
 	gone   []State       // [life]: Ended or Left, or In
 	lost   [][]bool      // [i][j]: life i has lost life j
 	quiet  [][]bool      // [i][j]: and life j has let go since
+	mute   []bool        // [life]: it was silent for longer than a lease before it parked
 	far    [][]bool      // [i][j]: life i was never in touch with life j
 	doubts bool          // lives are sure of no end
 	lanes  [][][]Message // [i][j]: from life i to life j
-	faults int           // that are left
+	faults int           // the faults that may still happen
 	backs  int           // lives that may come back
 	loose  bool          // messages overtake each other
-	been   [][]string    // [i][k]: the members of epoch k, if life i has entered it
-	wrong  string
+	// partings: members leave. slots: parked lives ask in steps.
+	partings, slots bool
+	stays           bool       // links stay cut
+	been            [][]string // [i][k]: the members of epoch k, if life i has entered it
+	wrong           string
 }
 
 // firstLife is the life of node 0. The lives of a world follow.
@@ -35,10 +47,14 @@ func newWorld(nodes, left, faults int) *world {
 	first := whole(nodes)
 	for i := range nodes {
 		first.Seats[i].Life = uint64(firstLife + i)
-		w.born(i)
+		w.born(i, nil)
 	}
 	for i := nodes - left; i < nodes; i++ {
 		first.Seats[i].State, w.gone[i] = Left, Left
+	}
+	w.cut = make([][]bool, nodes)
+	for i := range w.cut {
+		w.cut[i] = make([]bool, nodes)
 	}
 	for i := range nodes - left {
 		w.nodes[i] = New(i, first, w.sure(i))
@@ -49,14 +65,36 @@ func newWorld(nodes, left, faults int) *world {
 	return w
 }
 
+// parkAll has all lives that are members be apart, and park.
+func (w *world) parkAll() {
+	for i, n := range w.nodes {
+		if w.gone[i] == In && n != nil {
+			n.apart = true
+			w.parks++
+			w.play(move{what: parks, life: i})
+		}
+	}
+}
+
 // sure is how life i knows whether another node, if it has ended, had not lost it. It may, unless the
 // other has given it up for longer than the lease.
 func (w *world) sure(i int) func(node int) bool {
-	return func(node int) bool { return !w.doubts && !w.quiet[w.lifeOf(i, node)][i] }
+	return func(node int) bool {
+		j := w.lifeOf(i, node)
+		return !w.doubts && !w.far[i][j] && !w.quiet[j][i] && !w.mute[j]
+	}
 }
 
-// born adds a life, which knows nothing.
-func (w *world) born(node int) {
+// born adds a life. A process that has just started has no part yet, and knows nothing.
+func (w *world) born(node int, part *Parked) {
+	for i := range w.number {
+		w.asked[i], w.told[i] = append(slices.Clone(w.asked[i]), nil), append(slices.Clone(w.told[i]), nil)
+	}
+	w.asked, w.told = append(w.asked, make([]*Message, len(w.number)+1)), append(w.told, make([]*Message, len(w.number)+1))
+	if part == nil {
+		part = NewParked(node, len(w.cut), Seat{Life: uint64(firstLife + len(w.number))}, Past{})
+	}
+	w.parked = append(slices.Clone(w.parked), part)
 	for i := range w.number {
 		w.lost[i] = append(slices.Clone(w.lost[i]), false)
 		w.quiet[i] = append(slices.Clone(w.quiet[i]), false)
@@ -66,6 +104,7 @@ func (w *world) born(node int) {
 	w.number = append(slices.Clone(w.number), node)
 	w.nodes = append(w.nodes, nil)
 	w.gone = append(w.gone, In)
+	w.mute = append(w.mute, false)
 	w.lost = append(w.lost, make([]bool, len(w.number)))
 	w.quiet = append(w.quiet, make([]bool, len(w.number)))
 	w.far = append(w.far, make([]bool, len(w.number)))
@@ -87,7 +126,7 @@ func (w *world) excludes(i, j int) bool {
 	return w.lost[i][j] || at > j || at == j && !w.nodes[i].epoch.Has(w.number[j])
 }
 
-// what is a kind of move.
+// A what is a kind of move.
 type what uint8
 
 const (
@@ -100,6 +139,16 @@ const (
 	quiet               // life has given other up, and a lease is over since
 	returns             // life has ended, and its node is started again
 	knocks              // life asks other to be let in
+	parks               // life is apart, and lets go of everything: its process goes on as another one
+	again               // life never will be in: its process goes on as another one
+	sends               // life asks other, and both are parked
+	hears               // other gets what life has asked
+	answers             // life gets what other has answered
+	meets               // all three
+	turns               // life does what follows
+	tries               // life asks for votes
+	cuts                // the link between two nodes is cut
+	heals               // it is not any more
 )
 
 // move is one thing that may happen.
@@ -114,8 +163,10 @@ func (m move) String() string {
 	names := []string{
 		"to %d arrives what %d has sent", "%d dies", "%d leaves", "%d knows that %d is gone", "%d is refused by %d",
 		"%d hears nothing of %d", "%d knows that %d has let go", "%d comes back", "%d knocks at %d",
+		"%d parks", "%d comes again", "%d sends to %d", "what %d has sent comes to %d", "%d has the answer of %d", "%d meets %d",
+		"%d turns", "%d tries", "nodes %d and %d are cut off", "nodes %d and %d are not cut off",
 	}
-	if m.what == dies || m.what == leaves || m.what == returns {
+	if slices.Contains([]what{dies, leaves, returns, parks, again, turns, tries}, m.what) {
 		return fmt.Sprintf(names[m.what], m.life)
 	}
 	return fmt.Sprintf(names[m.what], m.life, m.other)
@@ -138,13 +189,23 @@ func (w *world) moves() (due, faults []move) {
 			continue
 		}
 		if n.Apart() {
-			due = append(due, move{what: leaves, life: i})
+			how := leaves
+			if w.parks > 0 {
+				how = parks
+			}
+			due = append(due, move{what: how, life: i})
+		} else if w.faults > 0 && w.partings {
+			faults = append(faults, move{what: leaves, life: i})
 		}
 		for j := range w.nodes {
 			if w.lets(i, j) {
 				due = append(due, move{what: quiet, life: i, other: j})
 			}
 			if i == j || !w.knows(i, j) {
+				continue
+			}
+			if w.away(i, j) {
+				due = append(due, move{what: silent, life: i, other: j, how: Silent})
 				continue
 			}
 			for k := range w.lanes[j][i] {
@@ -154,7 +215,11 @@ func (w *world) moves() (due, faults []move) {
 			}
 			switch {
 			case w.gone[j] != In:
-				due = append(due, move{what: ends, life: i, other: j, how: w.gone[j]})
+				how := w.gone[j]
+				if w.nodes[j] == nil || w.excludes(j, i) { // it says no goodbye to this one
+					how = Ended
+				}
+				due = append(due, move{what: ends, life: i, other: j, how: how})
 			case w.nodes[j] != nil && w.excludes(j, i):
 				due = append(due, move{what: refused, life: i, other: j, how: Silent})
 			}
@@ -163,25 +228,53 @@ func (w *world) moves() (due, faults []move) {
 			}
 		}
 	}
+	for a := range w.cut {
+		for b := range a {
+			if w.cut[a][b] && !w.stays {
+				due = append(due, move{what: heals, life: a, other: b})
+			} else if !w.cut[a][b] && w.cuts > 0 {
+				faults = append(faults, move{what: cuts, life: a, other: b})
+			}
+		}
+	}
 	return due, faults
+}
+
+// away reports whether the link between two lives is cut.
+func (w *world) away(i, j int) bool { return w.cut[w.number[i]][w.number[j]] }
+
+// end is the end of a life.
+func (w *world) end(life int, how State) {
+	w.gone[life] = how
+	w.asked[life], w.told[life] = make([]*Message, len(w.number)), make([]*Message, len(w.number))
 }
 
 // lets reports whether life j, which life i was in touch with and has given up, may be known to have let
 // go.
 func (w *world) lets(i, j int) bool {
-	if w.backs == 0 && len(w.number) == len(w.nodes[i].view) { // it does not matter where no life comes in
+	if w.backs == 0 && w.parks == 0 && len(w.number) == len(w.nodes[i].view) { // it does not matter where no life comes in
 		return false
 	}
-	return w.lost[i][j] && !w.far[i][j] && !w.quiet[i][j] && w.lifeOf(i, w.number[j]) == j && w.nodes[i].epoch.Seats[w.number[j]].State == Silent
+	return w.lost[i][j] && !w.quiet[i][j] && w.lifeOf(i, w.number[j]) == j && w.nodes[i].epoch.Seats[w.number[j]].State == Silent
 }
 
-// outside are the moves of a life that is not let in. It hears only that it is.
+// outside are the moves of a life that is not let in.
 func (w *world) outside(i int) (due []move) {
+	part := w.parked[i]
+	if part.Out() {
+		return []move{{what: again, life: i}}
+	}
 	for j, n := range w.nodes {
-		if n == nil {
+		if j == i || w.gone[j] != In || w.away(i, j) {
 			continue
 		}
-		if life := uint64(firstLife + i); w.gone[j] == In && n.knocks[w.number[i]].Life < life && n.epoch.Seats[w.number[i]].Life < life {
+		if n == nil {
+			if w.number[i] != w.number[j] && (part.past.Life != 0 || w.parked[j].past.Life != 0) {
+				due = append(due, w.meeting(i, j)...)
+			}
+			continue
+		}
+		if life := uint64(firstLife + i); n.near[w.number[i]][w.number[j]] < life && n.epoch.Seats[w.number[i]].Life < life || n.epoch.Number > part.Epoch().Number {
 			due = append(due, move{what: knocks, life: i, other: j})
 		}
 		for k, m := range w.lanes[j][i] {
@@ -190,7 +283,81 @@ func (w *world) outside(i int) (due []move) {
 			}
 		}
 	}
+	if part.turn != follows {
+		due = append(due, move{what: turns, life: i})
+	} else if part.votes() && (w.rounds == 0 || part.promised.Round < w.rounds) {
+		due = append(due, move{what: tries, life: i})
+	}
 	return due
+}
+
+// meeting are the moves of two lives that are parked.
+func (w *world) meeting(i, j int) (due []move) {
+	if !w.slots {
+		return []move{{what: meets, life: i, other: j}, {what: sends, life: i, other: j}}
+	}
+	due = append(due, move{what: sends, life: i, other: j})
+	if w.asked[i][j] != nil {
+		due = append(due, move{what: hears, life: i, other: j})
+	}
+	if w.told[i][j] != nil {
+		due = append(due, move{what: answers, life: i, other: j})
+	}
+	return due
+}
+
+// meet plays a step of what a parked life asks another one. Without slots, an answer is lost or not.
+func (w *world) meet(m move) {
+	i, j := m.life, m.other
+	asker, other := w.parked[i], w.parked[j]
+	if m.what == sends && w.slots {
+		out := asker.Says()
+		w.asked[i] = slices.Clone(w.asked[i])
+		w.asked[i][j] = &out
+		return
+	}
+	if m.what == answers {
+		in := w.told[i][j]
+		w.told[i] = slices.Clone(w.told[i])
+		w.told[i][j] = nil
+		asker.Hears(w.number[j], *in)
+		return
+	}
+	said := asker.Says()
+	if m.what == hears {
+		said = *w.asked[i][j]
+		w.asked[i] = slices.Clone(w.asked[i])
+		w.asked[i][j] = nil
+	}
+	out, err := other.Answers(w.number[i], said)
+	if err != nil {
+		w.wrong = err.Error()
+	}
+	switch m.what {
+	case hears:
+		w.told[i] = slices.Clone(w.told[i])
+		w.told[i][j] = &out
+	case meets:
+		asker.Hears(w.number[j], out)
+	}
+}
+
+// begins has each parked life that is in an epoch by now take part. One that has decided on it tells the others.
+func (w *world) begins(decided int) {
+	for i, part := range w.parked {
+		if w.gone[i] != In || w.nodes[i] != nil || !part.In() {
+			continue
+		}
+		e := part.Epoch()
+		w.nodes[i] = New(w.number[i], e, w.sure(i))
+		for k, s := range e.Seats {
+			if j := int(s.Life) - firstLife; i == decided && s.State == In && k != w.number[i] {
+				m := Message{Kind: Enter, Number: e.Number, Seats: e.Seats}
+				w.lanes[i][j] = append(slices.Clone(w.lanes[i][j]), m)
+			}
+		}
+		w.enters(i)
+	}
 }
 
 // play plays a move. If it breaks something, wrong says what.
@@ -206,27 +373,69 @@ func (w *world) play(m move) {
 		if n := w.nodes[m.life]; n != nil {
 			out, err = n.Step(w.number[m.other], in)
 		} else {
-			w.nodes[m.life] = New(w.number[m.life], Epoch{in.Number, in.Seats}, w.sure(m.life))
+			w.parked[m.life].Hears(w.number[m.other], in)
+			w.begins(-1)
+			return
 		}
+	case sends, hears, answers, meets:
+		w.meet(m)
+		w.begins(-1)
+		return
+	case turns:
+		w.parked[m.life].Turns()
+		w.begins(m.life)
+		return
+	case tries:
+		w.parked[m.life].Tries()
+		return
+	case cuts, heals:
+		if m.what == cuts {
+			w.cuts--
+		}
+		w.cut[m.life][m.other], w.cut[m.other][m.life] = m.what == cuts, m.what == cuts
+		return
+	case parks, again:
+		part := w.parked[m.life]
+		self := Seat{Life: uint64(firstLife + len(w.number))}
+		if m.what == parks {
+			w.parks--
+			for j := range w.number { // each other life knows by its lease that this one lets go
+				w.lost[m.life][j] = j != m.life
+				w.lanes[j][m.life] = nil
+			}
+			w.mute[m.life] = true
+			part = NewParked(w.number[m.life], len(w.cut), self, w.nodes[m.life].Past())
+		}
+		c := *part
+		c.self = self
+		w.end(m.life, Ended)
+		w.born(w.number[m.life], &c)
+		return
 	case quiet:
 		w.quiet[m.life][m.other] = true
 		out = w.nodes[m.life].Quiet(w.number[m.other])
 	case dies:
 		w.faults--
-		w.gone[m.life] = Ended
+		w.end(m.life, Ended)
 		return
 	case leaves:
-		w.gone[m.life] = Left
+		if !w.nodes[m.life].Apart() {
+			w.faults--
+		}
+		w.end(m.life, Left)
 		return
 	case returns:
 		w.backs--
-		w.born(w.number[m.life])
+		w.born(w.number[m.life], nil)
 		return
 	case knocks:
 		by = m.other
-		out = w.nodes[by].Knock(w.number[m.life], uint64(firstLife+m.life), "")
+		n := w.nodes[by]
+		out = n.Knock(w.number[m.life], uint64(firstLife+m.life), "")
+		w.parked[m.life].Hears(w.number[by], Message{Kind: Enter, Number: n.epoch.Number, Seats: n.epoch.Seats})
+		w.begins(-1)
 	default:
-		if m.what == silent {
+		if m.what == silent && !w.away(m.life, m.other) {
 			w.faults--
 		}
 		w.lost[m.life][m.other] = true
@@ -271,7 +480,7 @@ func (w *world) enters(life int) {
 }
 
 // over checks a world in which nothing is due: the nodes that are left are in one epoch, and hear
-// its chair, who hears all of it.
+// its chair, who hears all of it. A life is not let in only while a member cannot reach it, or may wait for a lease.
 func (w *world) over() {
 	on := -1
 	for i, n := range w.nodes {
@@ -291,22 +500,127 @@ func (w *world) over() {
 		}
 	}
 	if on < 0 {
+		w.allParked()
 		return
+	}
+	e := w.nodes[on].Epoch()
+	chair := w.nodes[w.lifeOf(on, w.nodes[on].chair())]
+	for i, n := range w.nodes { // the chair keeps two members that do not hear each other only where it needs both
+		if w.gone[i] != In || n == nil {
+			continue
+		}
+		for _, j := range e.Members() {
+			heard := chair.hearing()
+			if heard[w.number[i]], heard[j] = false, false; n.view[j] != In && chair.quorum(heard) {
+				w.wrong = fmt.Sprintf("life %d does not hear node %d, and both are in %+v", i, j, e)
+			}
+		}
 	}
 	waits := !w.nodes[w.lifeOf(on, w.nodes[on].chair())].settled() // for what was lost
 	for i, n := range w.nodes {
-		if w.gone[i] == In && n == nil && !waits {
+		if w.gone[i] != In || n != nil || waits {
+			continue
+		}
+		near := true
+		for _, j := range e.Members() {
+			near = near && !w.cut[w.number[i]][j]
+		}
+		if near {
 			w.wrong = fmt.Sprintf("life %d is not let in", i)
 		}
 	}
 }
 
+// allParked checks a world without a member: the lives that are left must be too few for the last epoch. Those
+// that have ended are gone for certain only for lives that were in touch.
+func (w *world) allParked() {
+	var last Epoch
+	for i, p := range w.parked {
+		if w.gone[i] == In && p.Epoch().Number > last.Number {
+			last = p.Epoch()
+		}
+	}
+	there := make([]bool, len(w.cut))
+	for i, p := range w.parked {
+		if w.gone[i] == In && last.Seats != nil && p.votes() {
+			there[w.number[i]] = true
+		}
+		for j := range w.parked {
+			if w.gone[i] == In && w.gone[j] == In && w.away(i, j) {
+				return
+			}
+		}
+	}
+	if last.Seats != nil && slices.Contains(there, true) && last.quorum(there, func(int) bool { return false }) {
+		w.wrong = fmt.Sprintf("nobody is in an epoch after %+v, and there are %v", last, there)
+	}
+}
+
+// calm has no more faults, and all links work that do not stay cut. Parked lives ask each other until nothing changes.
+func (w *world) calm(r *rand.Rand) (played []move) {
+	w.rounds, w.slots = 0, false
+	for a := range w.cut {
+		for b := range w.cut[a] {
+			w.cut[a][b] = w.cut[a][b] && w.stays
+		}
+	}
+	for idle := 0; idle < 40 && w.wrong == ""; {
+		due, _ := w.moves()
+		var asking []move
+		certain := slices.DeleteFunc(slices.Clone(due), func(m move) bool {
+			is := m.what == meets || m.what == sends || m.what == turns || m.what == tries
+			if is && m.what != sends && (m.what != tries || r.IntN(8) == 0) {
+				asking = append(asking, m)
+			}
+			return is
+		})
+		if len(certain) > 0 {
+			m := certain[r.IntN(len(certain))]
+			played = append(played, m)
+			w.play(m)
+			idle = 0
+			continue
+		}
+		if len(due) == 0 && !slices.ContainsFunc(w.parked, (*Parked).votes) {
+			break
+		}
+		idle++
+		for _, m := range asking {
+			meet := m.what == meets && w.nodes[m.other] == nil && w.gone[m.other] == In
+			if w.gone[m.life] == In && w.nodes[m.life] == nil && (meet || m.what == tries) {
+				played = append(played, m)
+				w.play(m)
+			}
+		}
+		for i := range w.parked {
+			if w.gone[i] == In && w.nodes[i] == nil && w.parked[i].turn != follows {
+				played = append(played, move{what: turns, life: i})
+				w.play(move{what: turns, life: i})
+			}
+		}
+	}
+	if w.wrong == "" {
+		w.over()
+	}
+	return played
+}
+
 // clone is a copy. Members are copied; slices of messages and seats never change.
 func (w *world) clone() *world {
 	c := *w
-	c.gone, c.been = slices.Clone(w.gone), slices.Clone(w.been)
+	c.gone, c.been, c.mute = slices.Clone(w.gone), slices.Clone(w.been), slices.Clone(w.mute)
 	c.nodes, c.lost, c.lanes = slices.Clone(w.nodes), slices.Clone(w.lost), slices.Clone(w.lanes)
 	c.quiet, c.far = slices.Clone(w.quiet), slices.Clone(w.far)
+	c.parked, c.asked, c.told = slices.Clone(w.parked), slices.Clone(w.asked), slices.Clone(w.told)
+	c.cut = make([][]bool, len(w.cut))
+	for i := range w.cut {
+		c.cut[i] = slices.Clone(w.cut[i])
+	}
+	for i, p := range w.parked {
+		part := *p
+		part.answers, part.lives, part.gone = slices.Clone(p.answers), slices.Clone(p.lives), slices.Clone(p.gone)
+		c.parked[i] = &part
+	}
 	for i, n := range w.nodes {
 		c.lost[i], c.lanes[i] = slices.Clone(w.lost[i]), slices.Clone(w.lanes[i])
 		c.quiet[i] = slices.Clone(w.quiet[i])
@@ -317,6 +631,10 @@ func (w *world) clone() *world {
 		m.view, m.asked, m.knocks = slices.Clone(n.view), slices.Clone(n.asked), slices.Clone(n.knocks)
 		m.answers, m.agree = slices.Clone(n.answers), slices.Clone(n.agree)
 		m.doubts, m.quiet, m.sure = slices.Clone(n.doubts), slices.Clone(n.quiet), c.sure(i)
+		m.near = make([][]uint64, len(n.near))
+		for j := range n.near {
+			m.near[j] = slices.Clone(n.near[j])
+		}
 		c.nodes[i] = &m
 	}
 	return &c
@@ -324,9 +642,12 @@ func (w *world) clone() *world {
 
 // key tells worlds apart.
 func (w *world) key() string {
-	b := []byte{byte(w.faults), byte(w.backs)}
+	b := []byte{byte(w.faults), byte(w.backs), byte(w.parks), byte(w.cuts)}
+	for i := range w.cut {
+		b = appendBools(b, w.cut[i]...)
+	}
 	for i, n := range w.nodes {
-		b = append(b, byte(w.number[i]), byte(w.gone[i]))
+		b = appendBools(append(b, byte(w.number[i]), byte(w.gone[i])), w.mute[i])
 		b = appendBools(b, w.lost[i]...)
 		b = appendBools(b, w.quiet[i]...)
 		for j := range w.nodes {
@@ -335,9 +656,19 @@ func (w *world) key() string {
 				b = appendMessage(b, m)
 			}
 		}
+		for j := range w.asked[i] {
+			for _, m := range []*Message{w.asked[i][j], w.told[i][j]} {
+				if b = append(b, 0); m != nil {
+					b = appendMessage(append(b, 1), *m)
+				}
+			}
+		}
 		b = append(b, byte(len(w.been[i])))
 		for _, e := range w.been[i] {
 			b = append(append(b, byte(len(e))), e...)
+		}
+		if n == nil && w.gone[i] == In {
+			b = appendParked(append(b, 2), w.parked[i])
 		}
 		if n == nil {
 			b = append(b, 0)
@@ -351,7 +682,15 @@ func (w *world) key() string {
 			}
 		}
 		b = appendBools(appendBools(b, n.doubts...), n.quiet...)
-		b = appendSeats(b, n.knocks)
+		b = appendSeats(appendSeats(b, n.knocks), n.missing)
+		if n.missing != nil {
+			b = append(b, byte(n.told))
+		}
+		for _, near := range n.near {
+			for _, life := range near {
+				b = append(b, byte(life))
+			}
+		}
 		b = binary.AppendUvarint(b, n.epoch.Number)
 		b = appendSeats(b, n.epoch.Seats)
 		b = appendBallot(appendBallot(b, n.taken), n.best)
@@ -375,7 +714,27 @@ func appendBools(b []byte, all ...bool) []byte {
 	return b
 }
 
-func appendBallot(b []byte, of Ballot) []byte { return append(b, byte(of.Chair), byte(of.Try)) }
+func appendParked(b []byte, p *Parked) []byte {
+	b = append(b, byte(p.self.Life), byte(p.past.Life), byte(p.past.Epoch.Number), byte(p.turn))
+	for _, s := range p.past.Gone {
+		b = append(b, byte(s))
+	}
+	b = appendSeats(appendSeats(b, p.past.Epoch.Seats), p.past.Accepted)
+	b = appendBools(appendBallot(appendBallot(b, p.past.Taken), p.promised), p.hearsay, p.before == p.promised)
+	if p.turn == follows {
+		return b
+	}
+	b = appendBallot(appendBallot(b, p.best), p.ballot)
+	b = appendSeats(appendSeats(appendBools(b, p.answers...), p.offer), p.lives)
+	for _, s := range p.gone {
+		b = append(b, byte(s))
+	}
+	return b
+}
+
+func appendBallot(b []byte, of Ballot) []byte {
+	return append(b, byte(of.Chair), byte(of.Try), byte(of.Round))
+}
 
 func appendSeats(b []byte, all []Seat) []byte {
 	b = append(b, byte(len(all)))

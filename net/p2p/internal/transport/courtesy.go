@@ -6,11 +6,11 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 )
 
-// courtesy is what keeps bulk from delaying grants where there are fewer processors than
-// processes that encrypt: the thread which does that is ready all the time, and a goroutine that
-// a small frame has woken waits until the system takes the processor away from it,
-// for a millisecond or more. So it offers the processor after each share of bulk, as long
-// as others do talk; a block that somebody waits for alone is not kept up.
+// courtesy keeps bulk from delaying grants where processes that encrypt outnumber processors. The
+// thread that encrypts is ready all the time. A goroutine that a small frame has woken waits until
+// the system takes the processor away from that thread, for a millisecond or more. So courtesy
+// offers the processor after each share of bulk, as long as others talk. A block that travels alone
+// is not held up.
 //
 // It stands between the multiplexer of a data lane and the encryption.
 type courtesy struct {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
@@ -29,7 +31,7 @@ import (
 type Host struct {
 	host.Host
 	own      *assembled // nil if the user has made it
-	quic     bool       // what a port of an address is
+	quic     bool       // the port of an address is for QUIC, not for TCP
 	ids      []corepeer.ID
 	gater    *gater
 	incoming chan *Conn
@@ -66,7 +68,7 @@ func New(o Options) (*Host, error) {
 // Listen begins to take streams, and returns the address at which others reach this
 // node. A host of the user listens already, wherever it likes.
 func (h *Host) Listen(ctx context.Context, address string) (string, error) {
-	// Before anybody can connect.
+	// The handlers are set before a peer can connect.
 	for _, name := range append(protocols[:], knockProtocol) {
 		h.SetStreamHandler(name, h.take)
 	}
@@ -79,16 +81,33 @@ func (h *Host) Listen(ctx context.Context, address string) (string, error) {
 	}
 	at, err := resolve(ctx, address, h.quic)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%w: listen at an address of this machine, such as 127.0.0.1:0", err)
 	}
 	if err := h.Network().Listen(at[0]); err != nil {
-		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
+		return "", fmt.Errorf("p2p: listening at %s: %w", address, listening(err))
 	}
 	is, err := HostPort(h.Network().ListenAddresses()[0])
 	if err != nil {
 		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
 	}
 	return is, nil
+}
+
+// ErrTaken is an address at which another process listens.
+var ErrTaken = errors.New("another process listens there: end it, or choose another port")
+
+// listening is why a node cannot listen, and what to do about it. The swarm keeps only the texts of the errors.
+func listening(err error) error {
+	is := func(e syscall.Errno) bool { return strings.Contains(err.Error(), e.Error()) }
+	switch {
+	case is(syscall.EADDRINUSE):
+		return ErrTaken
+	case is(syscall.EADDRNOTAVAIL):
+		return errors.New("this machine has no such address: choose one that it has, or 0.0.0.0")
+	case is(syscall.EACCES):
+		return errors.New("this user may not listen there: choose a port above 1023")
+	}
+	return err
 }
 
 // mostListed is how long the list of addresses of a node may be.
@@ -123,7 +142,7 @@ func (h *Host) conn(s network.Stream) *Conn {
 	return &Conn{s, s.Conn().RemotePeer(), s.Protocol(), s.Conn().RemoteMultiaddr(), func() {
 		_ = s.Reset() // it is over anyway
 		if h.own != nil {
-			_ = s.Conn().Close() // and so is this
+			_ = s.Conn().Close() // the connection is over, too
 		}
 	}}
 }

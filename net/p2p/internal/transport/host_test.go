@@ -164,7 +164,7 @@ func TestMostConnections(t *testing.T) {
 	}
 }
 
-// TestSilentStream opens a stream and does not say of which protocol it is. The other side
+// TestSilentStream opens a stream and names no protocol for it. The other side
 // ends it. A connection must be secured within the same time, so a slow machine gets more of it.
 func TestSilentStream(t *testing.T) {
 	for hello := time.Second / 4; hello < time.Minute; hello *= 4 {

@@ -8,9 +8,9 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// quietTCP is TCP whose listeners say that they were closed when they were. libp2p's end with an
-// error that its swarm does not know if they are closed just when they have accepted a
-// connection, and the swarm then writes a line to standard error.
+// quietTCP is TCP whose listeners say that they were closed. libp2p's listeners end with another
+// error if they are closed just when they have accepted a connection. Its swarm does not know that
+// error, and writes a line to standard error.
 type quietTCP struct{ *tcp.TcpTransport }
 
 // Listen implements transport.Transport.

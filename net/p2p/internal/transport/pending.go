@@ -60,7 +60,7 @@ func (p *pending) add(c network.ConnMultiaddrs) {
 // end closes a connection that has proven nothing.
 func (p *pending) end(u *unproven) {
 	if !p.remove(u.RemoteMultiaddr()) {
-		return // it has, meanwhile
+		return // it has proven something meanwhile
 	}
 	if c, ok := u.ConnMultiaddrs.(io.Closer); ok {
 		_ = c.Close() // it may be closed already

@@ -21,7 +21,7 @@ const (
 // have, and what all strangers may have together. The size of the run decides how much all
 // peers have together.
 func newManager(o Options) (network.ResourceManager, error) {
-	unknown := rcmgr.LimitVal(2 * (mostPending + 4*o.Nodes)) // more than are pending: those are closed in their order
+	unknown := rcmgr.LimitVal(2 * (mostPending + 4*o.Nodes)) // more than the gater keeps: it closes those in their order
 	limits := rcmgr.PartialLimitConfig{
 		Transient:   rcmgr.ResourceLimits{ConnsInbound: unknown, Streams: rcmgr.Unlimited},
 		PeerDefault: rcmgr.ResourceLimits{ConnsInbound: mostConns, StreamsInbound: mostStreams},

@@ -99,7 +99,7 @@ func openSession(ctx context.Context, own *assembled, conn transport.CapableConn
 	go refuseAll(conn)
 	end := sync.OnceFunc(func() {
 		_ = conn.Close() // it is over anyway
-		_ = own.Close()  // and so is this
+		_ = own.Close()  // the host is over, too
 	})
 	return &Conn{Stream: s, name: sessionProtocol, remote: conn.RemoteMultiaddr(), end: end}, nil
 }

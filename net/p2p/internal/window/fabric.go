@@ -64,8 +64,8 @@ func (f *Fabric) start(m memory) error {
 	return nil
 }
 
-// makeWindows makes the windows by which this node's ranks reach all machines, and those by
-// which it acts for ranks of others.
+// makeWindows makes windows by which this node's ranks reach all machines, and windows by
+// which it acts for ranks of other nodes.
 func (f *Fabric) makeWindows() error {
 	me := f.node.Number()
 	f.windows, f.acting = make([]*Window, len(f.at)), make([]rma.Window, len(f.at))
@@ -175,7 +175,7 @@ func (f *Fabric) failure() error {
 }
 
 // fail ends the fabric for this node's ranks. If its context has ended, then that
-// is why, whoever notices first. The windows have an error before the memory ends a wait.
+// is why, even if another error was noticed first. The windows have an error before the memory ends a wait.
 func (f *Fabric) fail(err error) {
 	f.mu.Lock()
 	if f.err == nil {

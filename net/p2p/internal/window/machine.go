@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/net/shm"
 )
 
-// The memory that several nodes share on one machine: one of them creates it, and the others
-// join it when they know of it.
+// Several nodes share memory on one machine: one of them creates it, and the others join it when
+// they know of it.
 
 // dynamicWords bounds what each rank attaches: addresses, not memory.
 const dynamicWords = 1 << 27

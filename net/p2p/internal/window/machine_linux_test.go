@@ -92,8 +92,8 @@ func (m member) Gather(_ context.Context, name string, blob []byte) ([][]byte, e
 	return blobs, nil
 }
 
-// TestApart has a node of one machine that finds no memory there: no node of that machine
-// shares any, those of another do, and all nodes know.
+// TestApart has a node of one machine that finds no memory there. The nodes of that
+// machine share none, the nodes of another machine do, and all nodes know.
 func TestApart(t *testing.T) {
 	c := &crowd{machines: []string{"a", "b", "a", "b", "a"}, gathers: make(map[string]*gathering)}
 	c.hears = func(node int, name string, blobs [][]byte) {

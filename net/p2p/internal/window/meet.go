@@ -72,7 +72,7 @@ func (f *Fabric) meet(ctx context.Context) (m memory, err error) {
 			return m, err
 		}
 	}
-	for i := range f.node.Nodes() { // that were gone before the fabric could be told
+	for i := range f.node.Nodes() { // some were lost before the fabric could be told
 		if err := f.node.Lost(i); err != nil {
 			f.Lost(i, err)
 		}

@@ -20,7 +20,7 @@ type Node interface {
 	Log() *slog.Logger
 	// Lane is a lane to another node.
 	Lane(to int, kind transport.Kind) *lane.Lane
-	// Gather gives everybody what everybody has given under a name: it is a barrier.
+	// Gather gives every node what all nodes have given under a name: it is a barrier.
 	Gather(ctx context.Context, name string, blob []byte) ([][]byte, error)
 	// Lost is why a node is gone, nil if it is not.
 	Lost(number int) error

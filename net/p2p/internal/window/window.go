@@ -29,11 +29,11 @@ type Window struct {
 	place      park.Place
 	state      atomic.Uint32 // awake or asleep
 	pending    atomic.Int32  // answers that are to come
-	status     atomic.Uint32 // of the worst answer
-	value      atomic.Uint64 // of the last
+	status     atomic.Uint32 // the status of the worst answer
+	value      atomic.Uint64 // the value of the last answer
 	into       []byte        // where the bulk of an answer goes
-	reading    atomic.Bool   // it is being read to there
-	from       atomic.Int32  // from this node
+	reading    atomic.Bool   // bulk is being read to there
+	from       atomic.Int32  // the node that the bulk comes from
 }
 
 // unflushed says on which lanes to a node there are operations without an answer.
@@ -131,7 +131,7 @@ func (w *Window) GetBytes(target rma.Rank, disp rma.Disp, dst []byte) {
 // Flush implements rma.Window.
 func (w *Window) Flush(target rma.Rank) {
 	if uint(target) >= uint(len(w.f.at)) {
-		w.Shared.Flush(target) // which refuses it
+		w.Shared.Flush(target) // it refuses the rank
 		return
 	}
 	w.flush(w.agent(target), target)

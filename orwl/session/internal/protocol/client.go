@@ -114,7 +114,7 @@ func (c *Client) Take(now int64, m Message) error {
 	case m.Echo != nil:
 		return c.echo(m.Echo.Sent)
 	case m.Granted == nil && m.Revoked == nil && m.Lost == nil && m.Answer == nil:
-		return fmt.Errorf("%w: the home says what is for a client to say", ErrMessage)
+		return fmt.Errorf("%w: the home sends a message that only a client may send", ErrMessage)
 	case fresh:
 		c.heard = append(c.heard, m)
 	}

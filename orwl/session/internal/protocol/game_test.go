@@ -94,7 +94,7 @@ type gamer struct {
 	reads    bool
 	grant    *Grant // nil: not granted, or let go
 	until    int64
-	value    uint64 // that it has read
+	value    uint64 // the value that it has read
 	has      bool
 	wrote    bool
 	stubborn bool

@@ -50,7 +50,7 @@ type Home struct {
 	ids      map[string]*session
 	conns    map[uint64]*session
 	requests map[uint64]*request // by ID
-	names    map[string]*name    // that have requests or watches
+	names    map[string]*name    // the names that have requests or watches
 	counts   struct{ sessions, requests, stamps uint64 }
 	past     Counts // without what is now
 	out      []Parcel

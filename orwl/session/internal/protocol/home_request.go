@@ -61,7 +61,7 @@ func (h *Home) request(s *session, number uint64, m *Request) {
 // Granted says that the queue has granted a request.
 func (h *Home) Granted(now int64, id uint64, g Grant) {
 	h.now = now
-	if r := h.requests[id]; r != nil && !r.held { // else it was withdrawn meanwhile
+	if r := h.requests[id]; r != nil && !r.held { // otherwise it was withdrawn meanwhile
 		h.grant(r, g)
 		h.changed(r.n)
 	}

@@ -11,8 +11,8 @@ import "fmt"
 //	    acknowledged; 4, 5 and 6 are kept
 type link struct {
 	said  uint64    // the number of the newest message of this end
-	kept  []Message // those that the other end has not taken
-	size  int       // the bytes that they have, about
+	kept  []Message // the messages that the other end has not taken
+	size  int       // about how many bytes they have
 	taken uint64    // the number of the newest message of the other end
 }
 

@@ -61,7 +61,7 @@ type Welcome struct {
 	Session uint64 `msgpack:"session"` // its number in lists
 	Length  int64  `msgpack:"length"`  // of the lease, in nanoseconds
 	Skew    int64  `msgpack:"skew"`
-	Sent    int64  `msgpack:"sent"` // as Hello says; only the first welcome renews the lease
+	Sent    int64  `msgpack:"sent"` // Hello.Sent; only the first welcome renews the lease
 }
 
 // Beat has the time at which it was sent, by the client's clock. Echo returns it, and comes behind all
@@ -122,7 +122,7 @@ type Granted struct {
 type Grant struct {
 	Fence   uint64 `msgpack:"fence"`
 	Version uint64 `msgpack:"version"` // how many writes were committed before
-	Prior   string `msgpack:"prior"`   // what happened to a holder before, if anything
+	Prior   string `msgpack:"prior"`   // says that a holder before was lost, or poisoned the bytes; empty if neither
 }
 
 // Loss is a request that must end, or has, and why.

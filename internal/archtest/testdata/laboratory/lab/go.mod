@@ -1,0 +1,1 @@
+module github.com/orwl/go-orwl/lab

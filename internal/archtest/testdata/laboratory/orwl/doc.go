@@ -1,0 +1,2 @@
+// Package orwl imports the laboratory.
+package orwl

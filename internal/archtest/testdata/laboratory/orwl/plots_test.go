@@ -1,0 +1,3 @@
+package orwl
+
+import _ "github.com/orwl/go-orwl/lab"

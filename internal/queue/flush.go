@@ -1,0 +1,249 @@
+package queue
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/orwl/go-orwl/internal/queue/coherence"
+)
+
+// A release says that a write is under way to its home, and not that it is committed. The
+// mirror learns that by the next grant, or asks: for Flush, or in a sweep after a while.
+
+// LostWriteError is a write that was released and that its home may not have: the link
+// between the two broke before the home confirmed it. It matches ErrLost.
+//
+// The write is perhaps committed after all. Only a read at the home can tell.
+type LostWriteError struct {
+	Resource string
+	Home     Node
+	Fence    uint64 // of the grant that wrote
+	Err      error  // the reason why the link broke
+}
+
+func (e *LostWriteError) Error() string {
+	return fmt.Sprintf("resource: a write of %q was released and may be lost (fence %d): node %d, its home, has not confirmed it: read the resource, and write again if the write is not there: %v",
+		e.Resource, e.Fence, e.Home, e.Err)
+}
+
+func (e *LostWriteError) Unwrap() error { return e.Err }
+
+// Is matches ErrLost.
+func (e *LostWriteError) Is(target error) bool { return target == ErrLost }
+
+// Flush returns nil when the home has committed every write that the place has released.
+// It concerns the resource that the place requested last. A write at the home is committed
+// by its release, so there Flush returns at once.
+//
+// A write that may be lost is a [*LostWriteError]. If ctx ends first, Flush returns a
+// [*PlaceError] with the reason, and may be called again.
+func (p *Place) Flush(ctx context.Context) error { return Flush(ctx, p) }
+
+// Flush is [Place.Flush] of several places. It asks all homes, then waits for all.
+func Flush(ctx context.Context, places ...*Place) error {
+	var all []inquiry
+	for _, p := range places {
+		if p.r != nil && p.r.mirror != nil {
+			all = append(all, inquiry{f: p.r.mirror, by: p})
+		}
+	}
+	return flush(ctx, all)
+}
+
+// Flush is [Place.Flush] of all places of this node. It returns each lost write once, and
+// the place that wrote is told all the same.
+func (s *Site) Flush(ctx context.Context) error {
+	s.mu.RLock()
+	all := make([]inquiry, 0, len(s.mirrors))
+	for _, f := range s.mirrors {
+		all = append(all, inquiry{f: f})
+	}
+	s.mu.RUnlock()
+	slices.SortFunc(all, func(a, b inquiry) int { return cmp.Compare(a.f.r.name, b.f.r.name) })
+	return flush(ctx, all)
+}
+
+// inquiry is a question to a home about the last write that was released here.
+type inquiry struct {
+	f  *mirror
+	by *Place  // nil: whichever place wrote
+	w  *waiter // for the answer, nil if it is known
+}
+
+func flush(ctx context.Context, all []inquiry) error {
+	for i := range all {
+		all[i].w = all[i].f.ask(all[i].by)
+	}
+	var errs error
+	for _, q := range all {
+		errs = errors.Join(errs, q.f.answer(ctx, q.w), q.f.collectLost(q.by))
+	}
+	return errs
+}
+
+// lostWrite is a write that may be lost. Two must know: the place that wrote, and
+// the caller of [Site.Flush].
+type lostWrite struct {
+	by        *Place
+	err       *LostWriteError
+	told      bool // by has been
+	collected bool // for the node
+	next      *lostWrite
+}
+
+// loseWrite notes that the home may not have the last write of this node.
+func (f *mirror) loseWrite(e *coherence.Event) {
+	err := &LostWriteError{Resource: f.r.name, Home: f.home, Fence: e.Fence, Err: e.Err}
+	f.lostWrites = &lostWrite{by: f.writer, err: err, next: f.lostWrites}
+	f.site.ended(Ending{Resource: f.r, Node: f.site.o.Node, Grants: 1, Fence: e.Fence, Why: err})
+}
+
+// tell is the lost write of a place that it has not been told of, or nil.
+func (f *mirror) tell(p *Place) error {
+	for l := f.lostWrites; l != nil; l = l.next {
+		if l.by == p && !l.told {
+			l.told = true
+			f.forgetLost()
+			return l.err
+		}
+	}
+	return nil
+}
+
+// collectLost are the lost writes of a place, or of all places if by is nil.
+func (f *mirror) collectLost(by *Place) (errs error) {
+	f.mu.Lock()
+	defer f.unlock()
+	for l := f.lostWrites; l != nil; l = l.next {
+		if by == nil && !l.collected || by == l.by {
+			errs = errors.Join(errs, l.err)
+			l.told = l.told || by == l.by
+			l.collected = true
+		}
+	}
+	f.forgetLost()
+	return errs
+}
+
+// forgetLost drops the lost writes that everybody knows.
+func (f *mirror) forgetLost() {
+	for at := &f.lostWrites; *at != nil; {
+		if l := *at; l.told && l.collected {
+			*at = l.next
+		} else {
+			at = &l.next
+		}
+	}
+}
+
+// ask asks the home about the last write, if the place by wrote it, or any place if by is
+// nil. It returns a waiter for the answer, nil if the answer is known.
+func (f *mirror) ask(by *Place) *waiter {
+	f.mu.Lock()
+	defer f.unlock()
+	if f.half.Unconfirmed() == 0 || by != nil && by != f.writer {
+		return nil
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	f.half.Confirm(&s.work)
+	f.do(s)
+	w := newWaiter(nil)
+	w.word.Store(listed)
+	w.next, f.asking = f.asking, w
+	return w
+}
+
+// answer waits for the home's answer, or for the end of this life of the mirror.
+func (f *mirror) answer(ctx context.Context, w *waiter) error {
+	if w == nil {
+		return nil
+	}
+	err := w.sleep(ctx)
+	w.calm()
+	if err != nil {
+		return &PlaceError{Op: "flush", Mode: Write, Resource: f.r.name, Err: err}
+	}
+	return nil
+}
+
+// answered wakes all that wait for the home's answer.
+func (f *mirror) answered() {
+	f.writer = nil
+	for w := f.asking; w != nil; {
+		next := w.next
+		w.next, f.wake = f.wake, w
+		w = next
+	}
+	f.asking = nil
+}
+
+// keepers are the mirrors that have released a write not long ago. The grant of the next
+// request confirms the write. If no grant comes between two sweeps, the second asks whether the
+// write is committed.
+type keepers struct {
+	mu  sync.Mutex
+	all []*mirror
+}
+
+// keep has a mirror looked at by the second sweep from now. The mirror's mutex is held.
+func (s *Site) keep(f *mirror) {
+	if s.o.Later == nil {
+		return
+	}
+	f.fresh = true
+	if !f.keeper {
+		f.keeper = true
+		s.watch(f)
+	}
+}
+
+// watch has mirrors looked at later.
+func (s *Site) watch(more ...*mirror) {
+	k := &s.keepers
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.all) == 0 {
+		s.o.Later(s.sweep)
+	}
+	k.all = append(k.all, more...)
+}
+
+// sweep looks at the mirrors that have released a write.
+func (s *Site) sweep() {
+	k := &s.keepers
+	k.mu.Lock()
+	looked := k.all
+	k.all = nil
+	k.mu.Unlock()
+	var stay []*mirror
+	for _, f := range looked {
+		if f.settle() {
+			stay = append(stay, f)
+		}
+	}
+	if len(stay) > 0 {
+		s.watch(stay...)
+	}
+}
+
+// settle asks for a write that is not confirmed, unless it is fresh. It reports whether a later
+// sweep must look again.
+func (f *mirror) settle() bool {
+	f.mu.Lock()
+	defer f.unlock()
+	if f.fresh {
+		f.fresh = false
+		return true
+	}
+	f.keeper = false
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	f.half.Confirm(&s.work)
+	f.do(s)
+	return false
+}

@@ -1,0 +1,329 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Relaxed access has no order: it goes straight through the guard to the bytes. It excludes
+// ordered access, as a reader-writer lock does. It does not take part in the FIFO order. A
+// resource allows relaxed access if [Options.Relaxed] has a guard for it. Places pay
+// nothing for it until the first relaxed access. See inside.go for what a program does by it,
+// entry.go for the way in, and reach.go for relaxed access from every node.
+//
+// Every relaxed access follows the leaf rule (below): the task holds no ordered
+// grant, and waits for none inside. The first relaxed access also waits for every
+// request that was made before it, until that request is acquired or cancelled, or
+// until a writer after it is acquired.
+//
+// A group of ordered readers that more readers keep joining has no end. A relaxed write
+// may then wait for ever. An ordered writer ends the group.
+
+// ErrNoRelaxed is a relaxed access to a resource that allows none.
+var ErrNoRelaxed = errors.New("resource allows no relaxed access: give it a guard by Options.Relaxed")
+
+// ErrNoReach is a relaxed access on a node that is not the resource's home, if the guard is
+// a lock of the home's process alone.
+var ErrNoReach = errors.New("guard of the resource serves its home's process only: give it a Guard with Reach")
+
+// Guard is the reader-writer lock between ordered and relaxed access, one side for
+// each.
+type Guard struct {
+	// Ordered is the side of the FIFO. One goroutine at a time uses it. One goroutine
+	// may acquire it and another release it.
+	Ordered locks.RWMutex
+	// Relaxed is the side of relaxed access.
+	Relaxed Relaxed
+	// Reach, if not nil, makes relaxed access work from every node. Ordered is then nil on
+	// the nodes that are not the home.
+	Reach *Reach
+}
+
+// Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
+type Relaxed interface {
+	// TryLock and TryRLock report whether the goroutine has the lock now, for writing
+	// or beside other readers. They never wait.
+	TryLock() bool
+	TryRLock() bool
+	// LockContext and RLockContext wait for it, and fail as a locks.RWMutex does.
+	LockContext(ctx context.Context) error
+	RLockContext(ctx context.Context) error
+	// Unlock releases a lock for writing, RUnlock one for reading.
+	Unlock()
+	RUnlock()
+}
+
+// NewGuard makes a guard of l, a lock of f whose kind is ReaderWriter. The FIFO uses
+// rank 0. Goroutines share the other ranks for relaxed access.
+func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
+	ranks := f.Topology().Ranks()
+	if ranks < 2 {
+		return Guard{}, fmt.Errorf("resource: a guard on a fabric of %d rank: want one for the FIFO and at least one for relaxed access", ranks)
+	}
+	relaxed := make([]locks.Rank, 0, ranks-1)
+	for p := 1; p < ranks; p++ {
+		relaxed = append(relaxed, locks.Rank(p))
+	}
+	return NewGuardOn(l, f, new(locks.Rank), relaxed, nil)
+}
+
+// NewGuardOn makes a node's guard of a lock of f whose kind is ReaderWriter. The FIFO uses
+// the rank ordered, which is this node's if the node is the home, and goroutines share
+// the ranks relaxed of this node. reach may be nil.
+func NewGuardOn(l *locks.Lock, f rma.Fabric, ordered *locks.Rank, relaxed []locks.Rank, reach *Reach) (Guard, error) {
+	g := Guard{Reach: reach}
+	k, err := lockers.NewRW(l, f, relaxed...)
+	if err != nil {
+		return Guard{}, fmt.Errorf("resource: guard: %w", err)
+	}
+	g.Relaxed = k
+	if ordered != nil {
+		w, err := f.Window(*ordered)
+		if err != nil {
+			return Guard{}, fmt.Errorf("resource: guard: %w", err)
+		}
+		g.Ordered = l.At(w).(locks.RWMutex)
+	}
+	return g, nil
+}
+
+// RelaxedOptions configure relaxed access.
+type RelaxedOptions struct {
+	// Guard makes the lock at the first relaxed access. nil refuses relaxed access.
+	Guard func() (Guard, error)
+	// TL is the largest number of groups that the FIFO grants in a row while a relaxed
+	// access waits: 1 to 2047, 50 if zero.
+	TL int
+}
+
+// DefaultTL is RelaxedOptions.TL if that is zero.
+const DefaultTL = 50
+
+func (o RelaxedOptions) withDefaults() RelaxedOptions {
+	if o.TL == 0 {
+		o.TL = DefaultTL
+	}
+	return o
+}
+
+func (o RelaxedOptions) validate() error {
+	if o.TL < 1 || o.TL > mostRun {
+		return fmt.Errorf("resource: RelaxedOptions.TL is %d, want 1 to %d", o.TL, mostRun)
+	}
+	return nil
+}
+
+// relaxed holds what a resource needs to make its guard.
+type relaxed struct {
+	o *relaxedAllowed // nil: there is no relaxed access
+}
+
+// relaxedAllowed is what a resource with relaxed access has.
+type relaxedAllowed struct {
+	RelaxedOptions
+	mu       sync.Mutex // held while the guard is made; places never take it
+	in       func() Bed // where the first relaxed accesses sleep, if not in a bed of their own
+	hearers  hearers
+	accesses atomic.Uint64 // with an observer
+}
+
+// allow allows relaxed access if the options have a guard.
+func (r *Resource) allow(o RelaxedOptions) error {
+	if o.Guard == nil {
+		return nil
+	}
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return fmt.Errorf("%q: %w", r.name, err)
+	}
+	r.relaxed.o = &relaxedAllowed{RelaxedOptions: o}
+	return nil
+}
+
+// Open is the first relaxed access, and reads nothing. Before the first request it does
+// not wait.
+func (r *Resource) Open(ctx context.Context) error {
+	err := holderOf(ctx).mayRelax(r)
+	if err == nil {
+		err = r.taken()
+	}
+	if err == nil {
+		var g *guard
+		if g, err = r.enterRelaxed(ctx, Read, 0); err == nil {
+			g.locks.Relaxed.RUnlock()
+			return nil
+		}
+	}
+	return r.relaxedError("open", Read, err)
+}
+
+// guarding returns the guard, and makes it at the first call.
+func (r *Resource) guarding() (*guard, error) {
+	g := r.guard.Load()
+	if g == nil {
+		var err error
+		if g, err = r.makeGuard(); err != nil {
+			return nil, err
+		}
+	}
+	g.arm()
+	return g, nil
+}
+
+func (r *Resource) makeGuard() (*guard, error) {
+	o := r.relaxed.o
+	if o == nil {
+		return nil, ErrNoRelaxed
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if g := r.guard.Load(); g != nil {
+		return g, nil
+	}
+	made, err := o.Guard()
+	if err != nil {
+		return nil, fmt.Errorf("guard cannot be made: %w", err)
+	}
+	g := newGuard(r, made, o.TL)
+	if made.Reach != nil {
+		if err := g.reachable(); err != nil {
+			return nil, err
+		}
+	} else if r.mirror != nil {
+		return nil, ErrNoReach
+	}
+	r.guard.Store(g)
+	return g, nil
+}
+
+func (r *Resource) relaxedError(op string, m Mode, err error) error {
+	return &PlaceError{Op: op, Mode: m, Resource: r.name, Err: err}
+}
+
+// The leaf rule keeps relaxed access from breaking liveness:
+//
+//  1. A task that holds an ordered grant makes no relaxed access to a resource that has
+//     ordered requests. The access waits for them, and one of them may wait for the task.
+//  2. A task inside a relaxed access waits for no ordered grant. Ordered requests wait
+//     until it leaves.
+//  3. The first relaxed access of a resource waits for every request that was made before
+//     it. A task with a request that it has not acquired must not make that access.
+//     A pair always has such a request: call [Resource.Open] before the first one.
+//
+// Go cannot tell which task a goroutine runs, so a context says it. With a context that
+// carries a [Holder], an access that breaks the rule fails at once. With any other
+// context it may wait for ever.
+
+// ErrLeafRule says that an access breaks the leaf rule. It would mix ordered and relaxed
+// access in a way that may wait for ever.
+var ErrLeafRule = errors.New("breaks the leaf rule")
+
+// Holder stands for a task in the contexts that are used on its behalf. It knows what the
+// task holds in order, and whether the task is inside a relaxed access.
+//
+// One goroutine at a time uses such a context for ordered and relaxed access. Another
+// goroutine of the same program uses a context without the Holder.
+type Holder struct {
+	name   string
+	places iter.Seq[*Place]
+	inside atomic.Int64             // relaxed accesses
+	outer  atomic.Pointer[Resource] // of the outermost one
+}
+
+// NewHolder makes a Holder. The name is for errors, and the task makes its ordered
+// accesses by places.
+func NewHolder(name string, places iter.Seq[*Place]) *Holder {
+	return &Holder{name: name, places: places}
+}
+
+// holderKey is the key of a context's Holder.
+type holderKey struct{}
+
+// Context returns a context that carries h.
+func (h *Holder) Context(parent context.Context) context.Context {
+	return context.WithValue(parent, holderKey{}, h)
+}
+
+// holderOf returns the Holder that ctx carries, or nil. All methods of a nil Holder allow
+// everything.
+func holderOf(ctx context.Context) *Holder {
+	h, _ := ctx.Value(holderKey{}).(*Holder)
+	return h
+}
+
+// Inside reports whether the task is inside a relaxed access.
+func (h *Holder) Inside() bool { return h != nil && h.inside.Load() > 0 }
+
+// enter notes that the task is inside a relaxed access of r, until leave.
+func (h *Holder) enter(r *Resource) {
+	if h != nil {
+		if h.inside.Add(1) == 1 {
+			h.outer.Store(r)
+		}
+	}
+}
+
+func (h *Holder) leave() {
+	if h != nil {
+		h.inside.Add(-1)
+	}
+}
+
+// mayRelax returns an error if a relaxed access of r by the task breaks the leaf rule.
+func (h *Holder) mayRelax(r *Resource) error {
+	if h == nil || r.mirror == nil && !r.outstanding() {
+		return nil // a mirror does not know of other nodes' requests
+	}
+	return h.conflict(r, r.unopened() && r.run.Load() == nil)
+}
+
+// conflict returns an error if a relaxed access of r conflicts with an ordered access of
+// the task. First says that no relaxed access of r has come before. It is apart from
+// mayRelax because its loop allocates.
+func (h *Holder) conflict(r *Resource, first bool) error {
+	for p := range h.places {
+		switch s := p.state.Load(); {
+		case s&heldBit != 0:
+			return fmt.Errorf("%w: %s holds an ordered grant of %q: release it first", ErrLeafRule, h.name, p.r.name)
+		case first && s&(requestedBit|doorBit) == requestedBit && p.r == r:
+			return fmt.Errorf("%w: %s has requested %q, and the first relaxed access waits for that: call Open before Run, or before the first request", ErrLeafRule, h.name, r.name)
+		}
+	}
+	return nil
+}
+
+// mayWait returns an error if the task must not wait for the grant of a place: the task is inside a relaxed
+// access, or its own run has the resource for itself, and the place is none of the run.
+func (h *Holder) mayWait(p *Place) error {
+	switch hold := p.r.run.Load(); {
+	case h == nil:
+		return nil
+	case h.Inside():
+		return fmt.Errorf("%w: %s is inside a relaxed access of %q: leave it first", ErrLeafRule, h.name, h.outer.Load().name)
+	case hold != nil && !p.planned && h.within(hold.run):
+		return fmt.Errorf("%w, and %s is a task of this run: declare the access", ErrRunHas, h.name)
+	}
+	return nil
+}
+
+// taken returns an error if a run has the resource for itself: then no relaxed access begins.
+func (r *Resource) taken() error {
+	if r.run.Load() == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: to look at it meanwhile, declare that by Runtime.Snapshots", ErrRunHas)
+}
+
+// unopened reports whether the next relaxed access has to wait for all earlier requests.
+func (r *Resource) unopened() bool {
+	g := r.guard.Load()
+	return g == nil || g.word.Load()&modeMask == born
+}

@@ -1,0 +1,207 @@
+package queue
+
+import (
+	"fmt"
+	"reflect"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/internal/faultpage"
+	"github.com/orwl/go-orwl/internal/queue/coherence"
+)
+
+// Resource is a lock and the bytes that it protects, kept in this process unless a
+// [Site] makes it a mirror of one elsewhere. It is made by New, used through places,
+// and must not be copied.
+//
+// A grant sees everything that a place did before the release that caused it.
+//
+// A step of a task uses the first three cache lines only.
+type Resource struct {
+	queue
+	// Nil unless other nodes take part: see [Site]. The queue has a field for the home.
+	mirror *mirror
+	name   string
+
+	buffer coherence.Buffer
+	ledger coherence.Ledger
+
+	initial  int                   // bytes, at the start
+	elements *reflect.Type         // Options.Elements, nil for none
+	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
+	reason   atomic.Pointer[error] // why it is broken
+	losses   atomic.Pointer[losses]
+	run      atomic.Pointer[Hold] // nil: no run has the resource for itself
+	relaxed  relaxed
+}
+
+// Options configure a resource. The zero value is a good default.
+type Options struct {
+	// FaultPages, if not nil, gives the resource fault pages: a view that is used
+	// after the release faults. Each access that maps bytes costs some system calls.
+	FaultPages *FaultPages
+	// Memory, if not nil, makes the memory that the bytes lie in, size zeroed bytes at first.
+	// The default is Go's heap. It excludes FaultPages.
+	Memory func(size int) (Store, error)
+	// Relaxed allows relaxed access to the resource, if it has a Guard.
+	Relaxed RelaxedOptions
+	// Policy is what the loss or the failure of a writer does. The default is Discard.
+	Policy Policy
+	// Undo makes the resource keep a copy of its bytes while a writer at its home
+	// changes them. If the writer fails, the copy undoes its changes: see
+	// [Place.Abandon]. It costs the memory of the bytes once more, and one copy of them
+	// for each writing access.
+	Undo bool
+	// Elements is the type of the elements that the bytes are. Package handle then shows them as no
+	// other type. nil: as any type.
+	Elements reflect.Type
+}
+
+// New makes a resource of size bytes, all zero. The name is for errors and
+// reports. 0 is a lock without bytes.
+func New(name string, size int) (*Resource, error) { return NewWith(name, size, Options{}) }
+
+// NewWith is New with options.
+func NewWith(name string, size int, o Options) (*Resource, error) {
+	r := &Resource{name: name, initial: size, elements: typeOf(o.Elements)}
+	if !validSize(size) {
+		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
+	}
+	if err := r.allow(o.Relaxed); err != nil {
+		return nil, err
+	}
+	if o.Policy > Abort {
+		return nil, fmt.Errorf("resource: %q: Options.Policy is %d: want Discard, Poison or Abort", name, o.Policy)
+	}
+	r.ledger.SetPolicy(o.Policy)
+	if o.Undo {
+		r.keepCopies()
+	}
+	if o.Memory != nil {
+		if err := r.lieIn(o, size); err != nil {
+			return nil, err
+		}
+		return r, nil
+	}
+	if o.FaultPages == nil {
+		r.buffer.Init(size)
+		return r, nil
+	}
+	pages, err := o.FaultPages.NewMemory(name, size)
+	if err != nil {
+		return nil, fmt.Errorf("resource: %q: %w", name, err)
+	}
+	r.buffer.MoveTo(pages)
+	return r, nil
+}
+
+// Store is memory for the bytes of a resource that its user makes: see Options.Memory. It stays
+// where it is, so that a slice of it shows later contents. Only a caller that has the resource alone
+// calls Resize, which keeps what fits. New bytes are zero. If it fails, nothing has changed. The
+// bytes of a resource that other nodes reach by relaxed access move from there to a window.
+type Store = coherence.Store
+
+// lieIn makes the bytes lie in the memory that the options make.
+func (r *Resource) lieIn(o Options, size int) error {
+	if o.FaultPages != nil {
+		return fmt.Errorf("resource: %q: Options.Memory and Options.FaultPages are both set: want one of them", r.name)
+	}
+	s, err := o.Memory(size)
+	if err == nil && len(s.Bytes()) != size {
+		err = fmt.Errorf("Options.Memory made %d bytes, want %d", len(s.Bytes()), size)
+	}
+	if err != nil {
+		return fmt.Errorf("resource: %q: %w", r.name, err)
+	}
+	r.buffer.MoveTo(s)
+	return nil
+}
+
+// Close frees fault pages. Do not use the resource or a view of it afterwards.
+func (r *Resource) Close() error {
+	if r.pages() == nil {
+		return nil
+	}
+	return r.pages().Close()
+}
+
+// pages are the fault pages, or nil.
+func (r *Resource) pages() *faultpage.Memory {
+	pages, _ := r.buffer.Store().(*faultpage.Memory)
+	return pages
+}
+
+// Name is the name given to New.
+func (r *Resource) Name() string { return r.name }
+
+// Policy is what the loss or the failure of a writer does.
+func (r *Resource) Policy() Policy { return r.ledger.Policy() }
+
+// SetPolicy replaces the policy of the resource's Options. Call it before the first
+// request. It fails while a request is queued.
+func (r *Resource) SetPolicy(p Policy) error {
+	if p > Abort {
+		return fmt.Errorf("resource: %q: policy is %d: want Discard, Poison or Abort", r.name, p)
+	}
+	if r.outstanding() {
+		return fmt.Errorf("%w: %q", ErrUsed, r.name)
+	}
+	r.ledger.SetPolicy(p)
+	return nil
+}
+
+// SetUndo sets the resource's Options.Undo. Call it before the first request. It fails
+// while a request is queued.
+func (r *Resource) SetUndo(undo bool) error {
+	if r.outstanding() {
+		return fmt.Errorf("%w: %q", ErrUsed, r.name)
+	}
+	if r.recovery = nil; undo {
+		r.keepCopies()
+	}
+	return nil
+}
+
+// InitialSize is the number of bytes at the start. Only a place that holds the resource
+// knows the current size.
+func (r *Resource) InitialSize() int { return r.initial }
+
+// Elements is the type of the elements, nil if the bytes may be any: see [Options].
+func (r *Resource) Elements() reflect.Type {
+	if r.elements == nil {
+		return nil
+	}
+	return *r.elements
+}
+
+// Break breaks the resource for good: every waiting or later request gets ErrBroken and
+// the reason. A holder may still release, which grants nothing. Only the first reason
+// counts.
+func (r *Resource) Break(reason error) {
+	if !r.reason.CompareAndSwap(nil, &reason) {
+		return
+	}
+	r.breakDown()
+	if g := r.guard.Load(); g != nil {
+		g.abandon()
+	}
+	if r.mirror != nil {
+		r.mirror.breakDown()
+	} else if r.home != nil {
+		r.home.poke()
+	}
+	r.lose()
+}
+
+// brokenError is the error of a resource that is broken.
+func (r *Resource) brokenError() error {
+	// Break stores the reason before it sets the flag.
+	return fmt.Errorf("%w: %w", ErrBroken, *r.reason.Load())
+}
+
+// typeOf is a place for a type: few resources know the type of their elements.
+func typeOf(t reflect.Type) *reflect.Type {
+	if t == nil {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,9 @@
+// Package rows computes weighted sums of a stencil's cells. It uses the processor's vector
+// instructions, which the Go compiler does not. Package stencil has the sums as stencil.Weights.
+//
+// [Weights.SumBox] is for all cells of a block, and [Weights.Sum] for one row.
+//
+// The bits are the same as in a loop in Go: nothing is fused, and terms are added from left to right.
+// amd64 has vectors of eight cells with AVX-512, and of four with AVX. Other processors, and
+// programs with the race detector, have the loop in Go.
+package rows

@@ -1,0 +1,164 @@
+package claims
+
+import (
+	"time"
+
+	"github.com/orwl/go-orwl/lab"
+	"github.com/orwl/go-orwl/locks"
+)
+
+// steps003 are C-MCS-MCS with one optimisation of §5.4.1 after the other, and RMA-MCS.
+func steps003() []Contender {
+	return []Contender{
+		{"RMA-MCS", "RMA-MCS", locks.Options{}, 1},
+		{"global count", "C-MCS-MCS", locks.Options{Count: locks.CountGlobal, OwnNode: true}, 1},
+		{"local count", "C-MCS-MCS", locks.Options{Count: locks.CountLocal, OwnNode: true}, 1},
+		{"direct count", "C-MCS-MCS", locks.Options{Count: locks.CountDirect, OwnNode: true}, 1},
+		{"inline count", "C-MCS-MCS", locks.Options{OwnNode: true}, 1},
+		{"shared node", "C-MCS-MCS", locks.Options{}, 1},
+	}
+}
+
+const whyDirect = "coolmuc-2 is described without instructions on shared memory, so a direct count is made by operations, as a local one is"
+
+// freeCounts are the optimisations where no other rank wants the lock.
+func freeCounts() Study {
+	return Study{
+		Figure: "Uffmann22 benchmark 5.8", Title: "the four optimisations of C-MCS-MCS, free locks", Benchmark: "UPB", Shows: "1c", Machine: coolmuc, Trees: coolmucPair, Turns: 1, Series: steps003(),
+		Claims: []Claim{
+			{Text: "1: from another node a local count is faster than a global one", Judge: ordered(4, "global count", "local count")},
+			{Text: "1: on the home's node it makes no difference (10 % here)", Judge: all(on("1a", withinAt(.1, 4, "global count", "local count")), on("1b", withinAt(.1, 4, "global count", "local count")))},
+			{Text: "2: a direct count is faster than a local one", Judge: all(ordered(4, "local count", "direct count"), on("1b", ordered(4, "local count", "direct count"))),
+				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 3.2 times as fast on the home's node, and 1.02 times from another one"},
+			{Text: "3: an inline count is faster than a direct one", Judge: all(ordered(4, "direct count", "inline count"), on("1b", ordered(4, "direct count", "inline count")))},
+			{Text: "4: with a shared node it is faster than RMA-MCS, at home and from another node", Judge: all(ordered(4, "RMA-MCS", "shared node"), on("1a", ordered(4, "RMA-MCS", "shared node"))),
+				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 9.8 times as fast at home, and 1.06 times from another node"},
+		},
+	}
+}
+
+// counts are the optimisations where all ranks want the lock.
+func counts() Study {
+	return Study{
+		Figure: "Uffmann22 benchmark 5.9", Title: "the four optimisations of C-MCS-MCS, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 100, Series: steps003(),
+		Claims: []Claim{
+			{Text: "1: a local count is faster than a global one on several nodes", Judge: faster(1, "local count", 56, "global count")},
+			{Text: "1: on one node it makes no difference (10 % here)", Judge: withinAt(.1, 28, "global count", "local count")},
+			{Text: "2: a direct count is faster than a local one", Judge: faster(1, "direct count", 28, "local count"),
+				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 1.05 times as fast"},
+			{Text: "3: an inline count is faster than a direct one", Judge: faster(1, "inline count", 28, "direct count")},
+			{Text: "4: a shared node that is found directly is faster", Judge: faster(1, "shared node", 56, "inline count"),
+				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 1.01 times as fast. A free one gains more (benchmark 5.8)"},
+			{Text: "C-MCS-MCS is about 4 times as fast as RMA-MCS at 112 processes", Judge: about(4, "shared node", "RMA-MCS", 112),
+				Why: "C-MCS-MCS gains by direct accesses where RMA-MCS calls MPI, and coolmuc-2 is described with one price for both. Without the 100 ns of a call, C-MCS-MCS makes 5.3 M/s, 2.3 times RMA-MCS. If moreover each near operation takes MPI 400 ns more, RMA-MCS makes 0.68 M/s, and the factor is 7.7"},
+		},
+	}
+}
+
+// waitsCounts are the optimisations with short waits outside.
+func waitsCounts() Study {
+	return Study{
+		Figure: "Uffmann22 benchmark 5.10", Title: "C-MCS-MCS and RMA-MCS with a wait before each acquire, 112 processes", Benchmark: "WBAB", Shows: lab.FigureIteration,
+		Machine: coolmuc, Trees: coolmucTrees[2:], Steps: waits[:3], Turns: 100, Series: steps003(),
+		Claims: []Claim{
+			{Text: "1 and 3: a local count is faster than a global one, and an inline one than a direct one", Judge: all(ordered(.5, "global count", "local count"), ordered(.5, "direct count", "inline count"))},
+			{Text: "2: a direct count is faster than a local one", Judge: ordered(.5, "local count", "direct count"),
+				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 1.05 times as fast"},
+			{Text: "with waits of 0.25 and 0.5 us RMA-MCS is faster than C-MCS-MCS with a local count", Judge: all(ordered(.25, "local count", "RMA-MCS"), ordered(.5, "local count", "RMA-MCS"))},
+			{Text: "and C-MCS-MCS is about twice as fast as RMA-MCS", Judge: all(about(2, "shared node", "RMA-MCS", .25), about(2, "shared node", "RMA-MCS", .5)),
+				Why: "C-MCS-MCS gains by direct accesses, as in benchmark 5.9. Without the 100 ns of a call it takes 367 and 635 ns, and RMA-MCS 548 and 757. If moreover each near operation takes MPI 400 ns more, RMA-MCS takes 1.20 us, and the factors are 3.3 and 1.9"},
+		},
+	}
+}
+
+// nine are the cohort locks of §5.4.3.
+func nine() []Contender {
+	return exclusively("C-TAS-MCS", "C-MCS-MCS", "C-TKT-MCS", "C-TAS-TKT", "C-MCS-TKT", "C-TKT-TKT", "C-TAS-TTS", "C-MCS-TTS", "C-TKT-TTS")
+}
+
+// each claims something for each part of cohort locks, or for each lock.
+func each(parts []string, judge func(part string) Judge) Judge {
+	var judges []Judge
+	for _, p := range parts {
+		judges = append(judges, judge(p))
+	}
+	return all(judges...)
+}
+
+var (
+	globals003 = []string{"TAS", "MCS", "TKT"}
+	locals003  = []string{"MCS", "TKT", "TTS"}
+)
+
+// freeCohorts are the cohort locks where no other rank wants them.
+func freeCohorts() Study {
+	return Study{
+		Figure: "Uffmann22 benchmark 5.11a", Title: "cohort locks, free", Benchmark: "UPB", Shows: "1c", Machine: coolmuc, Trees: coolmucPair, Turns: 1, Series: nine(),
+		Claims: []Claim{
+			{Text: "from another node a global TAS is the fastest, then MCS, then TKT", Judge: each(locals003, func(l string) Judge {
+				return ordered(4, "C-TKT-"+l, "C-MCS-"+l, "C-TAS-"+l)
+			})},
+		},
+	}
+}
+
+// crowdedCohorts are the cohort locks where all ranks want them.
+func crowdedCohorts() Study {
+	return Study{
+		Figure: "Uffmann22 benchmark 5.11b", Title: "cohort locks, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees[2:], Time: 5 * time.Millisecond, Series: nine(),
+		Claims: []Claim{
+			{Text: "a local MCS is the fastest, then TKT, then TTS", Judge: each(globals003, func(g string) Judge {
+				return ordered(112, "C-"+g+"-TTS", "C-"+g+"-TKT", "C-"+g+"-MCS")
+			})},
+			{Text: "a local TKT is about half as fast as MCS", Judge: each(globals003, func(g string) Judge { return about(2, "C-"+g+"-MCS", "C-"+g+"-TKT", 112) }),
+				Why: whyLines + "With 20 ns for a line MCS is 2.2 to 2.4 times as fast"},
+			{Text: "a global TAS is the fastest, then MCS, then TKT", Judge: each(locals003, func(l string) Judge {
+				return ordered(112, "C-TKT-"+l, "C-MCS-"+l, "C-TAS-"+l)
+			}),
+				Why: whyLines + "With 20 ns for a line it is so"},
+		},
+	}
+}
+
+// workCohorts are the cohort locks with more and more work in the section.
+func workCohorts() Study {
+	fair := on(lab.FigureFairness, each(locals003, func(l string) Judge { return all(falls("C-MCS-"+l, 0, 5), falls("C-TKT-"+l, 0, 5)) }))
+	return Study{
+		Figure: "Uffmann22 benchmark 5.12", Title: "cohort locks, more and more work in the section", Benchmark: "CCWB", Shows: lab.FigureIteration, Machine: coolmuc, Trees: coolmucFew,
+		Steps: []float64{0, 5}, Time: 20 * time.Millisecond, Series: nine(),
+		Claims: []Claim{
+			{Text: "once ranks wait a global TAS is slower than a global MCS", Judge: each(locals003, func(l string) Judge { return ordered(5, "C-TAS-"+l, "C-MCS-"+l) })},
+			{Text: "C-TAS-TTS is slower than C-TKT-TTS", Judge: ordered(5, "C-TAS-TTS", "C-TKT-TTS")},
+			{Text: "with more work in the section a global TAS gets less fair, up to about 25 %", Judge: all(
+				on(lab.FigureFairness, each(locals003, func(l string) Judge { return rises("C-TAS-"+l, 0, 5) })), atMostOf(lab.FigureFairness, 1.5*.25, 5, "C-TAS-MCS", "C-TAS-TKT", "C-TAS-TTS"))},
+			{Text: "and a global MCS or TKT gets fairer", Judge: fair},
+		},
+	}
+}
+
+// waitsCohorts are the cohort locks with waits outside.
+func waitsCohorts() Study {
+	return Study{
+		Figure: "Uffmann22 benchmark 5.13", Title: "cohort locks with a wait before each acquire, 112 processes", Benchmark: "WBAB", Shows: lab.FigureIteration,
+		Machine: coolmuc, Trees: coolmucTrees[2:], Steps: []float64{0, .5, 2}, Time: 5 * time.Millisecond, Series: nine(),
+		Claims: []Claim{
+			{Text: "without a wait a global TAS is faster than a global MCS", Judge: each(locals003, func(l string) Judge { return ordered(0, "C-MCS-"+l, "C-TAS-"+l) }),
+				Why: whyLines + "With 20 ns for a line TAS is 1.11, 1.03 and 1.01 times as fast"},
+			{Text: "with a wait (here 0.5 us) it is the other way round", Judge: each(locals003, func(l string) Judge { return ordered(.5, "C-TAS-"+l, "C-MCS-"+l) }),
+				Why: whyLines + "With 20 ns for a line MCS is 1.43, 1.40 and 1.14 times as fast. With the flag of the printed TTS instead of a count of waiters, too: 1.34"},
+			{Text: "without a wait a global TAS is extremely unfair: a coefficient of variation up to 100 % (more than 50 here)", Judge: atLeast(lab.FigureFairness, .5, 0, "C-TAS-MCS", "C-TAS-TKT", "C-TAS-TTS")},
+			{Text: "without a wait few find a global TAS taken, and all a global MCS or TKT (10 and 99 % here)", Judge: all(
+				atMostOf(lab.FigureGlobal, .1, 0, "C-TAS-MCS", "C-TAS-TKT", "C-TAS-TTS"),
+				atLeast(lab.FigureGlobal, .99, 0, "C-MCS-MCS", "C-MCS-TKT", "C-MCS-TTS", "C-TKT-MCS", "C-TKT-TKT", "C-TKT-TTS"))},
+			{Text: "a local TTS hands over inside its node at most every second time", Judge: all(
+				atMostOf(lab.FigurePassed, .5, 0, "C-TAS-TTS", "C-MCS-TTS", "C-TKT-TTS"), atMostOf(lab.FigurePassed, .5, .5, "C-TAS-TTS", "C-MCS-TTS", "C-TKT-TTS")),
+				Why: "TTS counts its waiters here. The printed one has a flag, which waiters set again too late. With the flag it is 0.47 without a wait and 0.52 with 0.5 us"},
+			{Text: "with short waits the local lock decides: MCS, then TKT, then TTS", Judge: each(globals003, func(g string) Judge {
+				return ordered(.5, "C-"+g+"-TTS", "C-"+g+"-TKT", "C-"+g+"-MCS")
+			})},
+			{Text: "with longer ones (here 2 us) the global one: a local TKT has the overhead of MCS (10 % here)", Judge: on(lab.FigureIteration, each(globals003, func(g string) Judge {
+				return withinAt(.1, 2, "C-"+g+"-MCS", "C-"+g+"-TKT")
+			}))},
+		},
+	}
+}

@@ -1,0 +1,96 @@
+package printed
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Lock is a lock of this package. Spec is its row, as the table of package locks would have it.
+type Lock struct {
+	locks.Spec
+	// New allocates the lock. It returns a function that makes a rank's side.
+	New func(f rma.Fabric, o locks.Options) (func(w rma.Window) locks.Mutex, error)
+}
+
+// All are the locks of this package.
+func All() []Lock {
+	// A queue has a tail and a node for each rank; a Hemlock has a tail and a word for each rank,
+	// which all locks of a set share.
+	queue, hemlock := locks.Words{Home: 1, Rank: 2}, locks.Words{Home: 1, Rank: 1, Shared: true}
+	costOfHemlock := locks.Cost{Uncontended: locks.Operations{Atomics: 2}, Contended: locks.Operations{Atomics: 2, Puts: 1, Gets: 1}}
+	return []Lock{
+		row("D-MCS-Acc", "Uffmann22 §4.3.1", "D-MCS that hands over by Accumulate", queue,
+			locks.Cost{Uncontended: locks.Operations{Atomics: 2}, Contended: locks.Operations{Atomics: 1, Puts: 2}}, newDMCS),
+		row("dash::Mutex-FAO", "Uffmann22 §4.3.2", "dash::Mutex as DASH has it: a rank makes itself known by a FetchOp", queue,
+			locks.Cost{Uncontended: locks.Operations{Atomics: 2}, Contended: locks.Operations{Atomics: 3, Puts: 1}}, newDash),
+		row("HEM-printed", "Uffmann22 §5.4.4", "HEM as printed: a release waits until the successor has cleared the word", hemlock,
+			costOfHemlock, newHemlock(false)),
+		row("HEM-Overlap", "Uffmann22 §5.4.4", "the printed Overlap: the rank waits for that before it comes again", hemlock,
+			costOfHemlock, newHemlock(true)),
+	}
+}
+
+// words are where a lock has its words.
+type words struct {
+	home   rma.Rank // of the tail
+	tail   rma.Disp
+	rank   rma.Disp // the first one at every rank
+	number uint64   // of the lock in its set, from 1
+	direct bool     // by atomic instructions where ranks share memory
+}
+
+func row(name, paper, about string, takes locks.Words, cost locks.Cost, algorithm func(*side, words) algorithm) Lock {
+	l := Lock{Spec: locks.Spec{
+		Name: name, Paper: paper, About: about, Fairness: "FIFO", FIFO: true, Operations: !takes.Shared, Cost: cost,
+		Words: func(*topology.Tree, locks.Options) locks.Words { return takes },
+	}}
+	l.New = func(f rma.Fabric, o locks.Options) (func(w rma.Window) locks.Mutex, error) {
+		set, err := newSet(l.Spec, algorithm, f, 1, o)
+		if err != nil {
+			return nil, err
+		}
+		return set[0], nil
+	}
+	return l
+}
+
+// newSet allocates n locks at one home, which is o's. Their ranks have words for one.
+func newSet(s locks.Spec, algorithm func(*side, words) algorithm, f rma.Fabric, n int, o locks.Options) ([]func(w rma.Window) locks.Mutex, error) {
+	if err := s.Validate(f.Topology(), o); err != nil {
+		return nil, err
+	}
+	if o.Name == "" {
+		o.Name = s.Name
+	}
+	const line = 8 // words
+	takes := s.WordsOn(f.Topology())
+	tails := (n*takes.Home + line - 1) / line * line
+	base, err := f.Alloc(tails + line)
+	if err != nil {
+		return nil, fmt.Errorf("printed: %s: %w", s.Name, err)
+	}
+	rma.Label(f, base, n, o.Name+" home")
+	rma.Label(f, base+rma.Disp(tails), takes.Rank, o.Name+" rank")
+	var set []func(w rma.Window) locks.Mutex
+	for k := range n {
+		at := words{
+			home: o.Home, tail: base + rma.Disp(k), rank: base + rma.Disp(tails),
+			number: uint64(k) + 1, direct: !s.Operations && !o.Operations,
+		}
+		var sides sync.Map // rank: its side
+		set = append(set, func(w rma.Window) locks.Mutex {
+			if m, ok := sides.Load(w.Rank()); ok {
+				return m.(*side)
+			}
+			m := newSide(o.Name, w)
+			m.algorithm = algorithm(m, at)
+			first, _ := sides.LoadOrStore(w.Rank(), m)
+			return first.(*side)
+		})
+	}
+	return set, nil
+}

@@ -1,0 +1,481 @@
+package orwl
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/lives"
+	"github.com/orwl/go-orwl/orwl/internal/message"
+	"github.com/orwl/go-orwl/orwl/liveness"
+)
+
+// A run that survives makes cuts while it goes on, and each of its lives begins from one: package lives has the protocol.
+// Here it meets the tasks. A worker that ends the round of a cut copies what its task has written, and goes on:
+//
+//	worker: body of round 60 ──▶ copy ──▶ commit, publish ──▶ ...
+//	                              └──▶ keeper ──▶ buddy
+//
+// One goroutine has the keeper. The record of a task has the contents of the resources that it writes. Of several writers on
+// a node, the last one in the order that has a round left records the resource. A writer that ends, and shares the resource,
+// makes its last record at once: another one may write next.
+
+// cuts makes the cuts of a life on this node.
+type cuts struct {
+	rt      *Runtime
+	keeper  *lives.Keeper // belongs to the goroutine
+	life    lives.Life
+	tasks   []*Task                 // those that run here
+	number  map[*Task]int           // of all tasks
+	names   []string                // of the resources, by number
+	of      map[string]int          // and their numbers
+	writers map[string][]*Access    // by resource, in the order of their first requests
+	place   map[*Access]int         // of each of them
+	planned atomic.Pointer[planned] // nil until the run has a plan
+
+	at    atomic.Uint64 // the round after which tasks add records; 0: none
+	spent atomic.Int64  // the nanoseconds that workers have copied for this cut
+
+	mu     sync.Mutex
+	events []event
+	wake   chan struct{} // has room for one
+	closed bool
+
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+
+	ended    map[*Task]lives.Record // of tasks that have no further round
+	restored chan map[int]lives.Record
+	next     time.Time // when the chair asks for the next cut
+	lead     uint64    // how many rounds ahead it asks
+	whole    lives.Key
+	began    time.Time
+	from     uint64
+}
+
+// event is what the goroutine takes: a message, a record that a worker has made, or a task that has ended.
+type event struct {
+	from    int
+	message *lives.Message
+	round   uint64 // of the cut that was under way
+	record  *lives.Record
+	task    *Task
+}
+
+// leastInterval is the shortest time between two cuts, mostCost the part of the time that they take, and tick how often the
+// chair looks whether it is time for one.
+const (
+	leastInterval = 250 * time.Millisecond
+	mostCost      = 0.03
+	tick          = 20 * time.Millisecond
+)
+
+// newCuts prepares the cuts of a life. The tasks have nodes.
+func newCuts(rt *Runtime, s *survival, order []liveness.First) *cuts {
+	c := &cuts{
+		rt: rt, keeper: s.keeper, number: make(map[*Task]int), names: rt.sorted(), of: make(map[string]int),
+		writers: make(map[string][]*Access), place: make(map[*Access]int),
+		wake: make(chan struct{}, 1), ended: make(map[*Task]lives.Record), restored: make(chan map[int]lives.Record, 1), lead: 2,
+	}
+	for i, name := range c.names {
+		c.of[name] = i
+	}
+	for i, t := range rt.tasks {
+		c.number[t] = i
+		if t.here() {
+			c.tasks = append(c.tasks, t)
+		}
+	}
+	for _, first := range order {
+		if a := rt.tasks[first.Task].accesses[first.Access]; a.mode == queue.Write {
+			name := a.resource.Name()
+			c.place[a] = len(c.writers[name])
+			c.writers[name] = append(c.writers[name], a)
+		}
+	}
+	on := make([]int, len(rt.tasks))
+	for i, t := range rt.tasks {
+		on[i] = t.on
+	}
+	c.life = lives.Life{
+		Number: s.life, Me: rt.Node(), Nodes: rt.Nodes(), Buddy: rt.o.Nodes.buddies(), Total: len(rt.tasks), Mine: len(c.tasks),
+		On: func(task int) int { return on[task] }, From: s.plan,
+	}
+	c.from = s.plan.From.Round
+	return c
+}
+
+// buddies are the nodes that keep copies: the next one on another machine, or else the next one.
+func (n *Nodes) buddies() []int {
+	count := n.Count()
+	machine := make([]string, count)
+	if n.many() {
+		for i, g := range n.grounds {
+			machine[i] = g.Machine
+		}
+	}
+	all := make([]int, count)
+	for i := range all {
+		all[i] = (i + 1) % count
+		for k := 1; k < count; k++ {
+			if j := (i + k) % count; machine[j] != machine[i] {
+				all[i] = j
+				break
+			}
+		}
+	}
+	return all
+}
+
+// post gives the goroutine an event.
+func (c *cuts) post(e event) {
+	c.mu.Lock()
+	if !c.closed {
+		c.events = append(c.events, e)
+	}
+	c.mu.Unlock()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// roundEnds is called by a worker when the body of a step has ended well, and its accesses still hold.
+func (c *cuts) roundEnds(s *step, last bool) {
+	t, at, done := s.task, c.at.Load(), uint64(s.round)
+	if last {
+		if done > at && !c.shares(t) {
+			return
+		}
+	} else if done != at {
+		return
+	}
+	began := time.Now()
+	r := lives.Record{Task: c.number[t], Rounds: done, Ended: last}
+	for _, a := range t.accesses {
+		if b, err := a.Place().Bytes(); err == nil && c.owns(a) { // it holds
+			r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(b)})
+		}
+	}
+	c.spent.Add(int64(time.Since(began)))
+	c.post(event{round: at, record: &r, task: t})
+}
+
+// shares reports whether the task writes a resource that another task writes, too.
+func (c *cuts) shares(t *Task) bool {
+	return slices.ContainsFunc(t.accesses, func(a *Access) bool { return a.mode == queue.Write && len(c.writers[a.resource.Name()]) > 1 })
+}
+
+// owns reports whether what the access writes belongs to the record of its task: no other task of this node that is behind
+// it in the order, and has a round left, writes it.
+func (c *cuts) owns(a *Access) bool {
+	if a.mode != queue.Write {
+		return false
+	}
+	for _, b := range c.writers[a.resource.Name()][c.place[a]+1:] {
+		if b.task != a.task && b.task.here() && !b.task.ended.Load() {
+			return false
+		}
+	}
+	return true
+}
+
+// taskEnds is called when a task has ended well. A cut that has begun meanwhile needs its record.
+func (c *cuts) taskEnds(t *Task) {
+	if c.at.Load() > 0 {
+		c.post(event{task: t})
+	}
+}
+
+// lasts adds the record of a task that has ended to the cut that is under way.
+func (c *cuts) lasts(ctx context.Context, t *Task) {
+	at := c.at.Load()
+	if at == 0 {
+		return
+	}
+	r, is := c.ended[t]
+	if p := c.planned.Load(); !is && (p == nil || !c.shares(t)) { // no other task writes what it wrote
+		r = lives.Record{Task: c.number[t], Rounds: uint64(t.step.round), Ended: true}
+		for _, a := range t.accesses {
+			if t.step.round > 0 && c.owns(a) {
+				r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(p.of[a.resource].Bytes())})
+			}
+		}
+		c.ended[t], is = r, true
+	}
+	if is && r.Rounds <= at { // else its own record is about to come, or has come before it went on
+		c.send(ctx, c.keeper.Add(at, r))
+	}
+}
+
+// take takes a message of another node.
+func (c *cuts) take(from int, header, bulk []byte) error {
+	m, err := lives.Parse(header, bulk, c.life.Nodes, c.life.Total, len(c.names))
+	if err != nil {
+		return fmt.Errorf("%w: %w", node.ErrProtocol, err)
+	}
+	for i := range m.Contents {
+		m.Contents[i].Bytes = slices.Clone(m.Contents[i].Bytes)
+	}
+	c.post(event{from: from, message: &m})
+	return nil
+}
+
+// start starts the goroutine, and returns the channel of the records that the life begins from.
+func (c *cuts) start(ctx context.Context, first []lives.Letter) <-chan map[int]lives.Record {
+	ctx, c.cancel = context.WithCancel(ctx)
+	restored := c.restored
+	c.running.Go(func() { c.run(ctx, first) })
+	return restored
+}
+
+// stop stops the goroutine. From then on the cuts of this life are as they are.
+func (c *cuts) stop() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	c.closed, c.events = true, nil
+	c.mu.Unlock()
+	if c.cancel != nil {
+		c.cancel()
+		c.running.Wait()
+	}
+}
+
+// run is the goroutine. It ends with ctx.
+func (c *cuts) run(ctx context.Context, first []lives.Letter) {
+	c.began = time.Now()
+	c.next = c.began.Add(c.interval(0))
+	c.send(ctx, first)
+	c.restores()
+	timer := time.NewTicker(min(tick, c.interval(0)))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.wake:
+		case <-timer.C:
+			c.asks(ctx)
+		}
+		c.mu.Lock()
+		all := c.events
+		c.events = nil
+		c.mu.Unlock()
+		for _, e := range all {
+			c.does(ctx, e)
+		}
+	}
+}
+
+// does does what an event wants done.
+func (c *cuts) does(ctx context.Context, e event) {
+	switch {
+	case e.message != nil:
+		c.takes(ctx, e.from, *e.message)
+	case e.record == nil:
+		c.lasts(ctx, e.task)
+	case e.record.Ended:
+		c.ended[e.task] = *e.record
+		c.lasts(ctx, e.task)
+	default:
+		c.send(ctx, c.keeper.Add(e.round, *e.record))
+	}
+}
+
+// takes takes a message.
+func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
+	if round, is := c.keeper.Asks(m); is {
+		c.begin(ctx, round)
+		return
+	}
+	if m.Kind == lives.Past {
+		c.lead *= 2
+	}
+	c.send(ctx, c.keeper.Take(from, m))
+	c.restores()
+	if whole := c.keeper.Whole(); whole != c.whole {
+		c.whole = whole
+		c.next = time.Now().Add(c.interval(time.Duration(c.spent.Swap(0))))
+		c.lead = 2
+		c.rt.Log().Debug("orwl: a cut is whole", "life", whole.Life, "round", whole.Round)
+	}
+}
+
+// interval is the time to the next cut after one for which workers have copied for some time. To send and to take it
+// costs about twice as much.
+func (c *cuts) interval(copied time.Duration) time.Duration {
+	if least := c.rt.o.Survive.Interval; least > 0 {
+		return least
+	}
+	return max(leastInterval, time.Duration(float64(copied)*3/mostCost/float64(processors())))
+}
+
+// begin begins a cut after a round, unless a task may have passed it. A task that ends the round looks at c.at behind
+// at least one step of the plan that all others see: so one that is two rounds before the cut now does not miss it.
+func (c *cuts) begin(ctx context.Context, round uint64) {
+	c.keeper.Grow(round)
+	c.at.Store(round)
+	most, passed := uint64(0), false
+	for _, t := range c.tasks {
+		switch n := uint64(t.Round()); {
+		case t.ended.Load():
+			passed = passed || uint64(t.step.round) > round
+		case n+1 >= round:
+			most, passed = max(most, n), true
+		}
+	}
+	if passed {
+		c.at.Store(0)
+		c.send(ctx, c.keeper.Passed(round, most))
+		return
+	}
+	for _, t := range c.tasks {
+		if t.ended.Load() {
+			c.lasts(ctx, t)
+		}
+	}
+}
+
+// asks has the chair ask for the next cut when it is time.
+func (c *cuts) asks(ctx context.Context) {
+	now := time.Now()
+	asking, furthest := c.keeper.Asking()
+	if c.life.Me != 0 || c.life.Nodes < 2 || asking || now.Before(c.next) || c.planned.Load() == nil {
+		return
+	}
+	for _, t := range c.tasks {
+		furthest = max(furthest, uint64(t.Round()))
+	}
+	rate := float64(furthest-min(furthest, c.from)) / float64(max(now.Sub(c.began), time.Millisecond))
+	c.send(ctx, c.keeper.Ask(furthest+c.lead+uint64(rate*float64(tick))))
+}
+
+// restores tells restore, once, when all records are here that the life begins from.
+func (c *cuts) restores() {
+	if c.restored == nil {
+		return
+	}
+	if of, all := c.keeper.Restored(); all {
+		c.restored <- of
+		c.restored = nil
+	}
+}
+
+// send sends letters. The contents are not changed any more.
+func (c *cuts) send(ctx context.Context, letters []lives.Letter) {
+	for _, l := range letters {
+		if l.To == c.life.Me {
+			c.takes(ctx, l.To, l.Message)
+			continue
+		}
+		head, bulk := l.Encode()
+		n := c.rt.o.Nodes.node
+		if len(bulk) > 0 && n.Pace(ctx, l.To) != nil {
+			return // the node is lost, or the run has ended
+		}
+		// A node that is lost ends the life. A record that cannot be sent for another reason would let no cut be whole.
+		if err := n.Send(l.To, cutChannel, head, bulk, true); err != nil && n.Lost(l.To) == nil && ctx.Err() == nil {
+			c.rt.Log().Error("orwl: a cut cannot be whole, so a loss would begin the run again", "node", l.To, "task", c.rt.tasks[l.Task].name, "why", err)
+		}
+	}
+}
+
+// restore gives the tasks and resources what the life begins from. The resources have homes.
+func (rt *Runtime) restore(ctx context.Context, c *cuts, restored <-chan map[int]lives.Record) error {
+	if c.from == 0 {
+		return nil
+	}
+	var of map[int]lives.Record
+	select {
+	case of = <-restored:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	mine := message.Starts{}
+	for _, r := range of {
+		if r.Rounds != c.from || r.Ended {
+			mine.Add(r.Task, r.Rounds, r.Ended)
+		}
+	}
+	all, err := gatherAll(ctx, rt, "restored", mine.Encode(), func(b []byte) (*message.Starts, error) { return message.ParseStarts(b, len(rt.tasks)) })
+	if err != nil {
+		return err
+	}
+	for _, t := range rt.tasks {
+		t.step.starts(c.from, false)
+	}
+	for _, s := range all {
+		for i, task := range s.Tasks {
+			rt.tasks[task].step.starts(s.Rounds[i], s.Ended[i])
+		}
+	}
+	for _, t := range c.tasks {
+		r := of[c.number[t]]
+		if r.Ended || t.idles() {
+			r.Ended = true
+			c.ended[t] = r
+		}
+		t.round.Set(r.Rounds)
+		for _, content := range r.Contents {
+			if err := rt.refill(ctx, c, t, content); err != nil {
+				return err
+			}
+		}
+	}
+	if err := rt.flushAll(ctx); err != nil {
+		return err
+	}
+	_, err = rt.gather(ctx, "filled", nil)
+	return err
+}
+
+// starts has a step begin after some rounds.
+func (s *step) starts(rounds uint64, ended bool) {
+	if s.rounds >= 0 {
+		rounds = min(rounds, uint64(s.rounds))
+	}
+	s.round, s.start = int(rounds), int(rounds)
+	if ended {
+		s.rounds = s.start
+	}
+}
+
+// refill gives a resource what a task of this node wrote, if that is the last that was written.
+func (rt *Runtime) refill(ctx context.Context, c *cuts, t *Task, content lives.Content) error {
+	r := rt.resources[c.names[content.Resource]]
+	best := t
+	for _, a := range c.writers[r.Name()] {
+		if a.task.step.start >= best.step.start {
+			best = a.task
+		}
+	}
+	if best != t {
+		return nil
+	}
+	return queue.Section(ctx, r, queue.Write, func(p *queue.Place) error {
+		if p.Size() != len(content.Bytes) {
+			if err := p.Resize(len(content.Bytes)); err != nil {
+				return err
+			}
+		}
+		b, err := p.Writable()
+		copy(b, content.Bytes)
+		return err
+	})
+}
+
+// cut takes a message about a cut.
+func (n *Nodes) cut(from int, header, bulk []byte) error {
+	c := n.cuts.Load()
+	if c == nil {
+		return fmt.Errorf("%w: a message of a life that has not begun here", node.ErrProtocol)
+	}
+	return c.take(from, header, bulk)
+}

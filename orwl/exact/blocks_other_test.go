@@ -1,0 +1,9 @@
+//go:build !amd64 || race
+
+package exact
+
+import "testing"
+
+func each(t *testing.T, test func(t *testing.T)) { t.Run("Go", test) }
+
+var vectorRows []row

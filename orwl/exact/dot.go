@@ -1,0 +1,150 @@
+package exact
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+)
+
+// A dot product is a sum of products, in blocks as other sums.
+//
+// Dot rounds each product to a float64, as the loop in a program does. ExactDot adds two numbers for each product:
+//
+//	high = x * y                 rounded
+//	low  = fma(x, y, -high)      what rounding lost, exactly
+//
+// low is exact unless it has bits below the smallest float64, or high is infinite. Neither happens if high is finite, and
+// 2^-900 at least: then x*y is a multiple of 2^-1005. If a block has another product that is not 0, all products of this
+// block are computed as integers of 106 bits.
+const smallHigh = (1023 - 900) << (fractionBits - 32) // the upper half of 2^-900
+
+// Dot adds x[i]*y[i], rounded to a float64, for all i. A product that overflows is infinite, as in Go. Dot panics if the
+// lengths differ.
+func (s *Sum) Dot(x, y []float64) {
+	check(x, y)
+	if len(x) >= least {
+		x, y = s.dotBlocks(x, y)
+	}
+	for i := range x {
+		s.Add(float64(x[i] * y[i])) // the conversion rounds
+	}
+}
+
+func (s *Sum) dotBlocks(x, y []float64) (restX, restY []float64) {
+	var room [block]float64
+	for len(x) >= lanes {
+		n := min(len(x), block) &^ (lanes - 1)
+		upper := multiply(room[:n], x[:n], y[:n])
+		s.addBlock(room[:n], upper, &room)
+		x, y = x[n:], y[n:]
+	}
+	return x, y
+}
+
+// ExactDot adds x[i]*y[i] for all i, without rounding a product. So no product of numbers is too large or too small.
+// ExactDot panics if the lengths differ.
+func (s *Sum) ExactDot(x, y []float64) {
+	check(x, y)
+	if len(x) >= least {
+		x, y = s.exactDotBlocks(x, y)
+	}
+	for i := range x {
+		s.addProduct(x[i], y[i])
+	}
+}
+
+func (s *Sum) exactDotBlocks(x, y []float64) (restX, restY []float64) {
+	var highs, lows [block]float64
+	for len(x) >= lanes {
+		n := min(len(x), block) &^ (lanes - 1)
+		s.exactDotBlock(x[:n], y[:n], &highs, &lows)
+		x, y = x[n:], y[n:]
+	}
+	return x, y
+}
+
+func (s *Sum) exactDotBlock(x, y []float64, highs, lows *[block]float64) {
+	high, low := highs[:len(x)], lows[:len(x)]
+	upper, lower, upperLow := multiplyExact(high, low, x, y)
+	if upper >= exponentMask<<(fractionBits-32) || lower < smallHigh && anySmall(high, x, y) {
+		for i := range x {
+			s.addProduct(x[i], y[i])
+		}
+		return
+	}
+	s.addBlock(high, upper, highs)
+	if upperLow != 0 { // a low part is 0, or at least 2^-1005
+		s.addBlock(low, upperLow, lows)
+	}
+}
+
+// anySmall reports whether any product is below 2^-900 and not 0.
+func anySmall(high, x, y []float64) bool {
+	for i, p := range high {
+		if math.Abs(p) < 0x1p-900 && x[i] != 0 && y[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// addProduct adds x*y as an integer of 106 bits.
+func (s *Sum) addProduct(x, y float64) {
+	mx, ex, zeroX := number(x)
+	my, ey, zeroY := number(y)
+	if zeroX || zeroY {
+		s.Add(float64(x * y))
+		return
+	}
+	s.flags |= some | notMinus0
+	sign := math.Float64bits(x) ^ math.Float64bits(y)
+	high, low := bits.Mul64(mx, my)
+	s.put(low&(1<<53-1), sign, ex+ey)
+	s.put(high<<11|low>>53, sign, ex+ey+53)
+}
+
+// number is x as m times 2^(shift-1074). Zeros, infinities and NaN are special.
+func number(x float64) (m uint64, shift int, special bool) {
+	b := math.Float64bits(x)
+	exponent, m := int(b>>fractionBits)&exponentMask, b&fractionMask
+	switch exponent {
+	case 0:
+		return m, 0, m == 0
+	case exponentMask:
+		return 0, 0, true
+	}
+	return m | 1<<fractionBits, exponent - 1, false
+}
+
+func check(x, y []float64) {
+	if len(x) != len(y) {
+		panic(fmt.Sprintf("exact: a dot product of %d values and %d: want as many", len(x), len(y)))
+	}
+}
+
+// multiplyGo writes the products to p, and returns their maximum. x and y have whole lanes.
+func multiplyGo(p, x, y []float64) (upper uint32) {
+	most := uint64(0)
+	x, y = x[:len(p)], y[:len(p)]
+	for i := range p {
+		p[i] = float64(x[i] * y[i])
+		most = max(most, math.Float64bits(p[i])&^signBit)
+	}
+	return uint32(most >> 32)
+}
+
+// multiplyExactGo writes both parts of the products to high and low. It returns the maximum and the minimum of the
+// high parts, and the maximum of the low ones.
+func multiplyExactGo(high, low, x, y []float64) (upper, lower, upperLow uint32) {
+	most, fewest, mostLow := uint64(0), uint64(math.MaxUint64), uint64(0)
+	low, x, y = low[:len(high)], x[:len(high)], y[:len(high)]
+	for i := range high {
+		h := float64(x[i] * y[i])
+		l := math.FMA(x[i], y[i], -h)
+		high[i], low[i] = h, l
+		b := math.Float64bits(h) &^ signBit
+		most, fewest = max(most, b), min(fewest, b)
+		mostLow = max(mostLow, math.Float64bits(l)&^signBit)
+	}
+	return uint32(most >> 32), uint32(fewest >> 32), uint32(mostLow >> 32)
+}

@@ -1,0 +1,229 @@
+package inspect
+
+import "slices"
+
+// A node sees for which of its own tasks another one is not ready yet. Together the nodes have the graph of all waits:
+//
+//	a ──x──▶ b ──y──▶ c         c computes: a and b wait for it in the end
+//	d ──z──▶ node 2             node 2 does not answer
+//	e ──w──▶ the bytes of w     the task before e has ended its round, and e has not heard of it
+//
+// A vertex without an arc is the end of each chain that leads there. Package looks makes the states, and nothing
+// here waits or reads a clock.
+
+// graph has the tasks of all nodes first, in their order, and then what else they wait for.
+type graph struct {
+	run   Run
+	all   []vertex
+	tasks int
+	named map[string]int // tasks by name
+	other map[vertexKey]int
+}
+
+// vertex is a task, or what tasks wait for that is none.
+type vertex struct {
+	task *TaskState // nil: the fields below say what it is
+	is   kind
+	node int
+	from int    // of kind bytes: the node that the bytes come from
+	name string // of a resource, or of one that has it and is no task
+	of   string // of kind outside: the resource
+	to   []arc
+}
+
+// vertexKey tells vertices apart that are no tasks.
+type vertexKey struct {
+	is         kind
+	node, from int
+	name, of   string
+}
+
+// kind is what a vertex is that is no task.
+type kind uint8
+
+const (
+	silent   kind = iota + 1 // a node that does not answer
+	unbegun                  // a node that has not called Run
+	starting                 // a node that waits for others to call Run
+	bytes                    // bytes that are on their way to a node
+	outside                  // a handle of no task
+)
+
+// arc is a wait.
+type arc struct {
+	vertex   int
+	resource string // empty for a worker
+}
+
+// graph finds all waits.
+func (r Run) graph() *graph {
+	g := &graph{run: r, named: make(map[string]int), other: make(map[vertexKey]int)}
+	for _, n := range r.Nodes {
+		if n.State == nil {
+			continue
+		}
+		for i := range n.State.Tasks {
+			t := &n.State.Tasks[i]
+			if _, known := g.named[t.Task]; known && t.State == TaskDeclared {
+				continue // before the run, each node knows all tasks
+			}
+			g.named[t.Task] = len(g.all)
+			g.all = append(g.all, vertex{task: t, node: n.Node})
+		}
+	}
+	g.tasks = len(g.all)
+	for _, n := range r.Nodes {
+		g.node(n)
+	}
+	g.start()
+	return g
+}
+
+// add is a vertex that is no task.
+func (g *graph) add(v vertex) int {
+	key := vertexKey{v.is, v.node, v.from, v.name, v.of}
+	at, known := g.other[key]
+	if !known {
+		at = len(g.all)
+		g.other[key] = at
+		g.all = append(g.all, v)
+	}
+	return at
+}
+
+// node adds the waits of a node's tasks.
+func (g *graph) node(n NodeReport) {
+	s := n.State
+	switch {
+	case s == nil:
+		if n.Status != NodeLeft {
+			g.add(vertex{is: silent, node: n.Node})
+		}
+		return
+	case s.Starting:
+		g.add(vertex{is: starting, node: n.Node})
+		return
+	}
+	for _, e := range s.WaitsFor {
+		if from, known := g.named[e.From]; known {
+			g.wait(from, e)
+		}
+	}
+	var computing []arc
+	for i := range s.Tasks {
+		if t := &s.Tasks[i]; t.State == TaskWorking {
+			computing = append(computing, arc{vertex: g.named[t.Task]})
+		}
+	}
+	for i := range s.Tasks {
+		t := &s.Tasks[i]
+		at := g.named[t.Task]
+		if g.all[at].task != t {
+			continue // another node has a task of that name: the nodes are about to find out
+		}
+		switch {
+		case t.State == TaskQueued:
+			g.all[at].to = computing
+		case t.Waits != nil && len(g.all[at].to) == 0:
+			if to := g.unseen(n.Node, s, t.Waits); to >= 0 {
+				g.all[at].to = []arc{{to, t.Waits.Resource}}
+			}
+		}
+	}
+}
+
+// unseen is what a task waits for whose node knows no task that has the turn. It is -1 if that is not known.
+func (g *graph) unseen(node int, s *State, w *WaitState) int {
+	home := node
+	for _, r := range s.Resources {
+		if r.Resource == w.Resource {
+			home = r.Home
+		}
+	}
+	switch {
+	case len(w.Behind) > 0:
+		return g.add(vertex{is: outside, node: node, name: w.Behind[0], of: w.Resource})
+	case home == node:
+		return -1
+	case g.answers(home):
+		return g.add(vertex{is: bytes, node: node, from: home, name: w.Resource})
+	}
+	return g.add(vertex{is: silent, node: home})
+}
+
+// answers reports whether a node has answered.
+func (g *graph) answers(node int) bool {
+	return node >= 0 && node < len(g.run.Nodes) && g.run.Nodes[node].State != nil
+}
+
+// wait adds a wait of a task.
+func (g *graph) wait(from int, e WaitEdge) {
+	add := func(to int) { g.all[from].to = append(g.all[from].to, arc{to, e.Resource}) }
+	to, known := g.named[e.To]
+	switch {
+	case !known && e.Node == g.all[from].node:
+		add(g.add(vertex{is: outside, node: e.Node, name: e.To, of: e.Resource}))
+	case !known && !g.answers(e.Node):
+		add(g.add(vertex{is: silent, node: e.Node}))
+	case !known && g.run.Nodes[e.Node].State.Starting:
+		add(g.add(vertex{is: starting, node: e.Node}))
+	case !known:
+		add(g.add(vertex{is: outside, node: e.Node, name: "a handle of no task", of: e.Resource}))
+	case g.all[to].task.State == TaskDeclared:
+		add(g.add(vertex{is: unbegun, node: e.Node}))
+	case g.all[to].node == g.all[from].node && g.all[to].task.State == TaskEnded:
+		// The task has ended since the look began.
+	case g.all[to].node != g.all[from].node && g.passed(g.all[to].task, e):
+		add(g.add(vertex{is: bytes, node: g.all[from].node, from: g.all[to].node, name: e.Resource}))
+	default:
+		add(to)
+	}
+}
+
+// passed reports whether a task on another node has ended the round that a wait is for. It cannot have the resource again
+// before the one that waits has had it.
+func (g *graph) passed(t *TaskState, e WaitEdge) bool {
+	return t.State == TaskEnded || t.Round > e.Round && !slices.Contains(t.Holds, e.Resource)
+}
+
+// start has the nodes that have called Run wait for those that have not.
+func (g *graph) start() {
+	for _, n := range g.run.Nodes {
+		if n.State == nil || !n.State.Starting {
+			continue
+		}
+		from := g.add(vertex{is: starting, node: n.Node})
+		for _, other := range g.run.Nodes {
+			switch s := other.State; {
+			case s == nil && other.Status != NodeLeft:
+				to := g.add(vertex{is: silent, node: other.Node})
+				g.all[from].to = append(g.all[from].to, arc{vertex: to})
+			case s != nil && !s.Starting && !s.Running:
+				to := g.add(vertex{is: unbegun, node: other.Node})
+				g.all[from].to = append(g.all[from].to, arc{vertex: to})
+			}
+		}
+	}
+}
+
+// activity is what a task does.
+func (g *graph) activity(at int) Activity {
+	v := &g.all[at]
+	switch v.task.State {
+	case TaskWorking:
+		return Computes
+	case TaskQueued:
+		return Queued
+	case TaskWaiting:
+		for _, to := range v.to {
+			if g.all[to.vertex].is != bytes {
+				return ForTurn
+			}
+		}
+		if len(v.to) > 0 {
+			return ForBytes
+		}
+		return ForTurn
+	}
+	return Idle
+}

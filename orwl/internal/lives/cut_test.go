@@ -1,0 +1,59 @@
+package lives
+
+import (
+	"reflect"
+	"testing"
+)
+
+// TestChoose finds the latest complete cut, and divides what is to be sent among those that have it.
+func TestChoose(t *testing.T) {
+	held := func(life, round uint64, owners ...int) (all []Held) {
+		for _, o := range owners {
+			all = append(all, Held{Key{life, round}, o, 2})
+		}
+		return all
+	}
+	for what, c := range map[string]struct {
+		reports [][]Held
+		want    Plan
+	}{
+		"nothing":                         {reports: [][]Held{nil, nil}},
+		"a part is missing":               {reports: [][]Held{held(1, 40, 0), held(1, 40, 0)}},
+		"both have all":                   {[][]Held{held(1, 40, 0, 1), held(1, 40, 0, 1)}, Plan{Key{1, 40}, []Holder{{0, 0}, {1, 1}}}},
+		"each has one":                    {[][]Held{held(1, 40, 1), held(1, 40, 0)}, Plan{Key{1, 40}, []Holder{{0, 1}, {1, 0}}}},
+		"the later one is not whole":      {[][]Held{held(1, 40, 0, 1), held(1, 60, 0)}, Plan{Key{1, 40}, []Holder{{0, 0}, {1, 0}}}},
+		"the later one, of an older life": {[][]Held{append(held(1, 60, 0, 1), held(2, 40, 0, 1)...), nil}, Plan{Key{1, 60}, []Holder{{0, 0}, {1, 0}}}},
+	} {
+		var reports []Report
+		for _, parts := range c.reports {
+			reports = append(reports, Report{Tasks: 4, Parts: parts})
+		}
+		if got := Choose(reports); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v, want %v", what, got, c.want)
+		}
+	}
+}
+
+// TestAddTwice adds a record a second time. The buddy has it already.
+func TestAddTwice(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	k.Grow(40)
+	for _, want := range []int{1, 0} {
+		if out := k.Add(40, Record{Rounds: 40}); len(out) != want {
+			t.Errorf("%v, want %d letters", out, want)
+		}
+	}
+}
+
+// TestLateWhole has the word that a cut is whole overtaken by the word of the next one.
+func TestLateWhole(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	for _, round := range []uint64{60, 40} {
+		k.Take(0, Message{Kind: Whole, Life: 1, Round: round})
+		if got := k.Whole(); got != (Key{1, 60}) {
+			t.Errorf("after the word of %d, %v is whole, want round 60", round, got)
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package lives
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+)
+
+// Life is a life as one of its nodes sees it.
+type Life struct {
+	Number uint64
+	Me     int
+	Nodes  int
+	Buddy  []int              // by node: which one keeps a copy of its records; nil if there is one node
+	Total  int                // tasks of the program
+	Mine   int                // tasks of this node
+	On     func(task int) int // the node of a task
+	From   Plan
+}
+
+// Letter is a message and the node that gets it.
+type Letter struct {
+	To int
+	Message
+}
+
+// Keeper keeps the records of a node, through all lives of a run. One goroutine at a time uses it. Each method returns
+// the messages to send. Letters to this node itself are among them.
+type Keeper struct {
+	life  Life
+	began bool
+	parts map[part]*records
+	whole Key    // the newest whole cut of this life that this node knows of
+	asked uint64 // the round of the last cut of this life that this node was asked for
+	chair chair
+}
+
+// NewKeeper makes a keeper that keeps nothing.
+func NewKeeper() *Keeper { return &Keeper{parts: make(map[part]*records)} }
+
+// Begin begins a life. The records that this node sends go to the new owners of their tasks.
+func (k *Keeper) Begin(l Life) (out []Letter) {
+	k.life, k.asked, k.whole, k.began = l, 0, Key{}, true
+	k.chair = chair{have: make(map[int]int)}
+	if l.From.From == (Key{}) {
+		return nil
+	}
+	k.chair.asked = l.From.From.Round
+	k.Grow(l.From.From.Round)
+	for _, h := range l.From.Holders {
+		if h.Node != l.Me {
+			continue
+		}
+		old := k.parts[part{l.From.From, h.Owner}]
+		for _, task := range slices.Sorted(maps.Keys(old.of)) {
+			to := l.On(task)
+			out = append(out, Letter{to, k.part(l.From.From.Round, to, old.of[task])})
+		}
+	}
+	return out
+}
+
+// End ends the life. Only complete parts are left.
+func (k *Keeper) End() {
+	k.began = false
+	maps.DeleteFunc(k.parts, func(_ part, r *records) bool { return !r.complete() })
+}
+
+// Report is what this node tells the others when a life has ended.
+func (k *Keeper) Report() Report {
+	r := Report{Tasks: k.life.Total}
+	for p, of := range k.parts {
+		r.Parts = append(r.Parts, Held{p.Key, p.owner, of.tasks})
+	}
+	return r
+}
+
+// Restored returns the records of this node's tasks that the life begins from, and whether all of them are here. It is
+// asked until they are.
+func (k *Keeper) Restored() (of map[int]Record, all bool) {
+	if k.life.From.From == (Key{}) {
+		return nil, true
+	}
+	r := k.parts[part{k.key(k.life.From.From.Round), k.life.Me}]
+	return r.of, r.complete()
+}
+
+// key is a cut of this life.
+func (k *Keeper) key(round uint64) Key { return Key{k.life.Number, round} }
+
+// part is a record as a message. The owner knows itself how many tasks it has.
+func (k *Keeper) part(round uint64, owner int, r Record) Message {
+	return Message{Kind: Part, Life: k.life.Number, Round: round, Owner: owner, Tasks: k.life.Mine, Record: r}
+}
+
+// Grow begins a cut on this node: it takes records of its own tasks from now on.
+func (k *Keeper) Grow(round uint64) {
+	k.asked = round
+	k.parts[part{k.key(round), k.life.Me}] = &records{k.life.Mine, make(map[int]Record)}
+}
+
+// Passed says that this node's tasks are beyond the cut, up to a round, and some have not recorded it.
+func (k *Keeper) Passed(round, most uint64) []Letter {
+	return []Letter{{0, Message{Kind: Past, Life: k.life.Number, Round: round, Most: most}}}
+}
+
+// Add adds a record of one of this node's tasks to a cut.
+func (k *Keeper) Add(round uint64, r Record) []Letter {
+	return k.adds(part{k.key(round), k.life.Me}, k.life.Mine, r)
+}
+
+// adds adds a record to a part. The buddy gets the records of this node's own tasks, too.
+func (k *Keeper) adds(p part, tasks int, r Record) (out []Letter) {
+	of := k.parts[p]
+	if of == nil {
+		of = &records{tasks, make(map[int]Record)}
+		k.parts[p] = of
+	}
+	if _, twice := of.of[r.Task]; twice {
+		return nil
+	}
+	of.of[r.Task] = r
+	if p.owner == k.life.Me && k.life.Nodes > 1 {
+		out = append(out, Letter{k.life.Buddy[k.life.Me], k.part(p.Round, k.life.Me, r)})
+	}
+	return append(out, k.completed(p)...)
+}
+
+// completed tells the chair of a part that is complete, and has another holder where there is one: the buddy tells of it.
+func (k *Keeper) completed(p part) []Letter {
+	of := k.parts[p]
+	if !of.complete() || p.owner == k.life.Me && k.life.Nodes > 1 {
+		return nil
+	}
+	return []Letter{{0, Message{Kind: Have, Life: k.life.Number, Round: p.Round, Owner: p.owner, Tasks: of.tasks}}}
+}
+
+// Asks returns the round of the cut that a message asks for, if this node is to begin it: see Grow and Passed. The chair has
+// given up all earlier cuts that are not whole.
+func (k *Keeper) Asks(m Message) (round uint64, is bool) {
+	if m.Kind != Ask || !k.began || m.Life != k.life.Number || m.Round <= k.asked {
+		return 0, false
+	}
+	k.drop(m.Most)
+	maps.DeleteFunc(k.parts, func(p part, _ *records) bool { return p.Round < m.Round && p.Round != m.Most })
+	return m.Round, true
+}
+
+// Take takes a message.
+func (k *Keeper) Take(from int, m Message) (out []Letter) {
+	if !k.began || m.Life != k.life.Number {
+		invariant.Sometimes(m.Life < k.life.Number, "a message of a former life")
+		return nil
+	}
+	switch m.Kind {
+	case Past:
+		k.chair.past(m)
+	case Part:
+		return k.adds(part{k.key(m.Round), m.Owner}, m.Tasks, m.Record)
+	case Have:
+		if k.chair.has(m, k.life.Total) {
+			for i := range k.life.Nodes {
+				out = append(out, Letter{i, Message{Kind: Whole, Life: k.life.Number, Round: m.Round}})
+			}
+		}
+	case Whole:
+		k.drop(m.Round)
+	}
+	return out
+}
+
+// drop drops the cuts before a whole one of this life.
+func (k *Keeper) drop(whole uint64) {
+	if whole > k.whole.Round {
+		k.whole = k.key(whole)
+		maps.DeleteFunc(k.parts, func(p part, _ *records) bool { return p.Life < k.whole.Life || p.Round < k.whole.Round })
+	}
+}
+
+// Whole is the newest cut of this life that this node knows to be whole, the zero Key if there is none.
+func (k *Keeper) Whole() Key { return k.whole }
+
+// Ask has the chair ask for a cut after a round. It is for node 0, if no cut is under way.
+func (k *Keeper) Ask(round uint64) (out []Letter) {
+	k.chair.asked = round
+	clear(k.chair.have)
+	for i := range k.life.Nodes {
+		out = append(out, Letter{i, Message{Kind: Ask, Life: k.life.Number, Round: round, Most: k.chair.whole}})
+	}
+	return out
+}
+
+// Asking reports whether a cut is under way, and the furthest round that the chair knows of.
+func (k *Keeper) Asking() (asking bool, furthest uint64) {
+	return k.chair.asked > 0, max(k.chair.most, k.chair.whole)
+}
+
+// chair is what node 0 knows of the cut that is under way.
+type chair struct {
+	asked uint64      // its round; 0: none is
+	whole uint64      // the round of the last one
+	have  map[int]int // by owner: its tasks, if its buddy has their records
+	most  uint64      // how far a node was that had passed a cut
+}
+
+// past takes the word of a node that the cut cannot be.
+func (c *chair) past(m Message) {
+	c.most = max(c.most, m.Most)
+	if m.Round == c.asked {
+		c.asked = 0
+	}
+}
+
+// has takes the word of a holder, and reports whether the cut is whole.
+func (c *chair) has(m Message, total int) bool {
+	if m.Round != c.asked {
+		return false
+	}
+	c.have[m.Owner] = m.Tasks
+	sum := 0
+	for _, tasks := range c.have {
+		sum += tasks
+	}
+	if sum < total {
+		return false
+	}
+	c.asked, c.whole = 0, m.Round
+	return true
+}

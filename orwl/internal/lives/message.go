@@ -1,0 +1,97 @@
+package lives
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/internal/pack"
+)
+
+// Kind says what a message is about.
+type Kind uint8
+
+// The kinds of messages: see the package.
+const (
+	Ask Kind = iota + 1
+	Past
+	Part
+	Have
+	Whole
+	kinds
+)
+
+// Message is what nodes tell each other about cuts.
+type Message struct {
+	Kind  Kind
+	Life  uint64
+	Round uint64
+	Most  uint64 // Past: how far the sender is. Ask: the round of the last whole cut, 0 if there is none
+	Owner int    // Part, Have
+	Tasks int    // Part, Have: how many records the owner has
+	Record
+}
+
+// header is a Message without its contents, as bytes.
+type header struct {
+	Kind      Kind   `msgpack:"kind"`
+	Life      uint64 `msgpack:"life"`
+	Round     uint64 `msgpack:"round"`
+	Most      uint64 `msgpack:"most"`
+	Owner     int    `msgpack:"owner"`
+	Tasks     int    `msgpack:"tasks"`
+	Task      int    `msgpack:"task"`
+	Rounds    uint64 `msgpack:"rounds"`
+	Ended     bool   `msgpack:"ended"`
+	Resources []int  `msgpack:"resources"`
+	Sizes     []int  `msgpack:"sizes"`
+}
+
+// ErrMalformed is a message that no correct node sends.
+var ErrMalformed = errors.New("lives: malformed message")
+
+// Encode is the message as others are told it. The contents of a record lie one behind the other in bulk.
+func (m Message) Encode() (head, bulk []byte) {
+	h := header{m.Kind, m.Life, m.Round, m.Most, m.Owner, m.Tasks, m.Task, m.Rounds, m.Ended, nil, nil}
+	for _, c := range m.Contents {
+		h.Resources, h.Sizes = append(h.Resources, c.Resource), append(h.Sizes, len(c.Bytes))
+	}
+	switch len(m.Contents) {
+	case 0:
+	case 1:
+		bulk = m.Contents[0].Bytes
+	default:
+		for _, c := range m.Contents {
+			bulk = append(bulk, c.Bytes...)
+		}
+	}
+	return pack.Encode(&h), bulk
+}
+
+// Parse reads a message in a life of so many nodes, of a program of so many tasks and resources. The contents are in bulk.
+func Parse(head, bulk []byte, nodes, tasks, resources int) (m Message, err error) {
+	var h header
+	if err := pack.Decode(head, &h); err != nil {
+		return m, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	switch {
+	case h.Kind == 0 || h.Kind >= kinds,
+		h.Owner < 0 || h.Owner >= nodes,
+		h.Tasks < 0 || h.Tasks > tasks,
+		h.Task < 0 || h.Task > 0 && h.Task >= tasks,
+		len(h.Resources) != len(h.Sizes):
+		return m, fmt.Errorf("%w: kind %d, owner %d of %d, %d tasks and task %d of %d, %d resources with %d sizes",
+			ErrMalformed, h.Kind, h.Owner, nodes, h.Tasks, h.Task, tasks, len(h.Resources), len(h.Sizes))
+	}
+	m = Message{h.Kind, h.Life, h.Round, h.Most, h.Owner, h.Tasks, Record{Task: h.Task, Rounds: h.Rounds, Ended: h.Ended}}
+	for i, size := range h.Sizes {
+		if r := h.Resources[i]; r < 0 || r >= resources || size < 0 || size > len(bulk) {
+			return m, fmt.Errorf("%w: resource %d of %d, %d bytes of %d", ErrMalformed, r, resources, size, len(bulk))
+		}
+		m.Contents = append(m.Contents, Content{h.Resources[i], bulk[:size:size]})
+		bulk = bulk[size:]
+	}
+	if len(bulk) > 0 {
+		return m, fmt.Errorf("%w: %d bytes too many", ErrMalformed, len(bulk))
+	}
+	return m, nil
+}

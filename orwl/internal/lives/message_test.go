@@ -1,0 +1,84 @@
+package lives
+
+import (
+	"reflect"
+	"testing"
+)
+
+// messages are one of each kind, in a life of 3 nodes, of a program of 4 tasks and 5 resources.
+var messages = []Message{
+	{Kind: Ask, Life: 1, Round: 60, Most: 40},
+	{Kind: Past, Life: 2, Round: 60, Most: 61},
+	{Kind: Part, Life: 1, Round: 60, Owner: 2, Tasks: 2, Record: Record{Task: 3, Rounds: 59, Ended: true, Contents: []Content{{4, []byte("four")}, {0, nil}, {1, []byte("one")}}}},
+	{Kind: Part, Life: 1, Round: 60, Owner: 0, Tasks: 1, Record: Record{Task: 0, Rounds: 60}},
+	{Kind: Have, Life: 1, Round: 60, Owner: 1, Tasks: 1},
+	{Kind: Whole, Life: 1, Round: 60},
+}
+
+// TestMessages encodes messages and reads them.
+func TestMessages(t *testing.T) {
+	for _, m := range messages {
+		head, bulk := m.Encode()
+		got, err := Parse(head, bulk, 3, 4, 5)
+		if err != nil {
+			t.Errorf("%v: %v", m, err)
+		}
+		for i := range got.Contents {
+			if len(got.Contents[i].Bytes) == 0 {
+				got.Contents[i].Bytes = nil
+			}
+		}
+		if !reflect.DeepEqual(got, m) {
+			t.Errorf("%v comes as %v", m, got)
+		}
+	}
+}
+
+// TestMessagesRefused has messages of another program, and with too few and too many bytes.
+func TestMessagesRefused(t *testing.T) {
+	for i, m := range messages {
+		head, bulk := m.Encode()
+		for n := range head {
+			if _, err := Parse(head[:n], bulk, 3, 4, 5); err == nil {
+				t.Errorf("message %d: %d bytes of its header are enough", i, n)
+			}
+		}
+		if _, err := Parse(head, append(bulk, 0), 3, 4, 5); err == nil {
+			t.Errorf("message %d: a byte behind its end is taken", i)
+		}
+	}
+	head, bulk := messages[2].Encode()
+	for _, c := range []struct {
+		what                    string
+		nodes, tasks, resources int
+		bulk                    []byte
+	}{{"an owner", 2, 4, 5, bulk}, {"a task", 3, 3, 5, bulk}, {"a resource", 3, 4, 4, bulk}, {"fewer bytes", 3, 4, 5, bulk[1:]}} {
+		if _, err := Parse(head, c.bulk, c.nodes, c.tasks, c.resources); err == nil {
+			t.Errorf("%s that is not there is taken", c.what)
+		}
+	}
+}
+
+// FuzzParse reads any bytes. A message that is taken is within the limits.
+func FuzzParse(f *testing.F) {
+	for _, m := range messages {
+		head, bulk := m.Encode()
+		f.Add(head, bulk)
+	}
+	f.Fuzz(func(t *testing.T, head, bulk []byte) {
+		m, err := Parse(head, bulk, 3, 4, 5)
+		if err != nil {
+			return
+		}
+		sum := 0
+		for _, c := range m.Contents {
+			if c.Resource < 0 || c.Resource >= 5 {
+				t.Errorf("resource %d", c.Resource)
+			}
+			sum += len(c.Bytes)
+		}
+		if sum != len(bulk) || m.Owner < 0 || m.Owner >= 3 || m.Task < 0 || m.Task >= 4 || m.Tasks < 0 || m.Tasks > 4 {
+			t.Errorf("%v of %d bytes", m, len(bulk))
+		}
+	})
+}

@@ -1,0 +1,42 @@
+package lives
+
+import (
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/rings"
+)
+
+var tried = mutants.Flags("lives")
+
+// telling are the mutants that every change tries.
+var telling = []string{
+	"keeper.go Keeper.completed: p.owner == k.life.Me && k.life.Nodes > 1: without the first",
+	"keeper.go Keeper.Take: !k.began || m.Life != k.life.Number: without the second",
+	"keeper.go Keeper.Asks: p.Round < m.Round && p.Round != m.Most: without the second",
+	"keeper.go Keeper.Asks: m.Kind != Ask || !k.began: without the second",
+}
+
+// TestMutants makes mistakes in the protocol one at a time, and expects a test to notice.
+func TestMutants(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
+	}
+	(&mutants.Plan{
+		Files: []mutants.File{{Name: "keeper.go"}, {Name: "cut.go"}},
+		Rules: mutants.Rules{
+			Spares:      func(string, string) bool { return false },
+			SparedCalls: []string{"Sometimes"},
+			Computes:    func(string) bool { return true },
+			Returns:     true,
+		},
+		Stages: []mutants.Stage{
+			{Name: "tests", Tests: ".", Flags: []string{"-lives.seeds", "5000", "-test.skip", "^TestMutants$"}, Limit: 30 * time.Second},
+			{Name: "more seeds", Tests: "^TestSeeds$", Flags: []string{"-lives.seeds", "150000"}, Limit: time.Minute},
+		},
+		Telling: telling, Page: "testdata/survivors.md",
+	}).Run(t, *tried)
+}

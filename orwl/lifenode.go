@@ -1,0 +1,204 @@
+package orwl
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/net/node"
+)
+
+// lifeNode is the network as a life of the run sees it. Its nodes are numbered from 0 without gaps, whatever seats they
+// have in the network. Nothing of another life comes through: each life has channels and gatherings of its own.
+type lifeNode struct {
+	node.Node // of the process, for all lives
+	life      uint64
+	seats     []int // by node
+	number    []int // by seat: the node, or -1
+
+	mu    sync.Mutex
+	drops []func() // forget who takes parcels, and who hears of other nodes
+}
+
+// newLifeNode is the view of a life whose nodes have some seats.
+func newLifeNode(base node.Node, life uint64, seats []int) *lifeNode {
+	l := &lifeNode{Node: base, life: life, seats: seats}
+	for range base.Nodes() {
+		l.number = append(l.number, -1)
+	}
+	for i, s := range seats {
+		l.number[s] = i
+	}
+	return l
+}
+
+// end lets nothing of the life come through any more, and forgets who took it.
+func (l *lifeNode) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, drop := range l.drops {
+		drop()
+	}
+}
+
+// until has v until the life ends. The network never forgets whom it has told of another node.
+func until[T any](l *lifeNode, v T) *atomic.Pointer[T] {
+	at := new(atomic.Pointer[T])
+	at.Store(&v)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drops = append(l.drops, func() { at.Store(nil) })
+	return at
+}
+
+// channel is the channel of the life in the network.
+func (l *lifeNode) channel(channel uint64) uint64 { return (l.life-1)<<32 | channel }
+
+// Number implements node.Node.
+func (l *lifeNode) Number() int { return l.number[l.Node.Number()] }
+
+// Nodes implements node.Node.
+func (l *lifeNode) Nodes() int { return len(l.seats) }
+
+// seat is the seat of a node, or -1 if there is no such node.
+func (l *lifeNode) seat(number int) int {
+	if number < 0 || number >= len(l.seats) {
+		return -1
+	}
+	return l.seats[number]
+}
+
+// Send implements node.Node.
+func (l *lifeNode) Send(to int, channel uint64, header, bulk []byte, keep bool) error {
+	return l.Node.Send(l.seat(to), l.channel(channel), header, bulk, keep)
+}
+
+// Post implements node.Node.
+func (l *lifeNode) Post(to int, channel uint64, header, bulk []byte, keep bool) error {
+	return l.Node.Post(l.seat(to), l.channel(channel), header, bulk, keep)
+}
+
+// Pace implements node.Node.
+func (l *lifeNode) Pace(ctx context.Context, to int) error { return l.Node.Pace(ctx, l.seat(to)) }
+
+// Receive implements node.Node.
+func (l *lifeNode) Receive(channel uint64, r node.Receiver) error {
+	at := until(l, r)
+	of := func(seat int) (*node.Receiver, int) {
+		if n := l.number[seat]; n >= 0 {
+			return at.Load(), n
+		}
+		return nil, 0 // a node that is not in the life
+	}
+	wrapped := node.Receiver{Take: func(seat int, header, bulk []byte) error {
+		if r, from := of(seat); r != nil {
+			return r.Take(from, header, bulk)
+		}
+		return nil
+	}}
+	if r.TakeLent != nil {
+		wrapped.TakeLent = func(seat int, header, bulk []byte, valid func() bool) error {
+			if r, from := of(seat); r != nil {
+				return r.TakeLent(from, header, bulk, valid)
+			}
+			return nil
+		}
+	}
+	if r.Swap != nil {
+		wrapped.Swap = func(seat int, header, bulk []byte) ([]byte, error) {
+			if r, from := of(seat); r != nil {
+				return r.Swap(from, header, bulk)
+			}
+			return bulk, nil
+		}
+	}
+	return l.Node.Receive(l.channel(channel), wrapped)
+}
+
+// name is the name of a gathering in the network.
+func (l *lifeNode) name(name string) string { return fmt.Sprintf("life %d: %s", l.life, name) }
+
+// of takes what the nodes of the life have given.
+func (l *lifeNode) of(list [][]byte) [][]byte {
+	if list == nil {
+		return nil
+	}
+	all := make([][]byte, len(l.seats))
+	for i, s := range l.seats {
+		all[i] = list[s]
+	}
+	return all
+}
+
+// Gather implements node.Node.
+func (l *lifeNode) Gather(ctx context.Context, name string, blob []byte) ([][]byte, error) {
+	list, err := l.Node.Gather(ctx, l.name(name), blob)
+	return l.of(list), err
+}
+
+// Offer implements node.Node.
+func (l *lifeNode) Offer(name string, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
+	return l.Node.Offer(l.name(name), blob, func(list [][]byte) { taken(l.of(list)) })
+}
+
+// OfferAmong implements node.Node.
+func (l *lifeNode) OfferAmong(name string, round uint64, among []uint64, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
+	seats := make([]uint64, l.Node.Nodes())
+	for i, life := range among {
+		seats[l.seats[i]] = life
+	}
+	return l.Node.OfferAmong(l.name(name), round, seats, blob, func(list [][]byte) { taken(l.of(list)) })
+}
+
+// ForgetGathered implements node.Node.
+func (l *lifeNode) ForgetGathered(over func(name string) bool) {
+	prefix := l.name("")
+	l.Node.ForgetGathered(func(name string) bool {
+		return len(name) >= len(prefix) && name[:len(prefix)] == prefix && over(name[len(prefix):])
+	})
+}
+
+// OnLoss implements node.Node.
+func (l *lifeNode) OnLoss(f func(peer int, why error)) {
+	at := until(l, f)
+	l.Node.OnLoss(func(seat int, why error) {
+		if f := at.Load(); f != nil && l.number[seat] >= 0 {
+			(*f)(l.number[seat], why)
+		}
+	})
+}
+
+// OnSuspect implements node.Node.
+func (l *lifeNode) OnSuspect(f func(peer int)) {
+	at := until(l, f)
+	l.Node.OnSuspect(func(seat int) {
+		if f := at.Load(); f != nil && l.number[seat] >= 0 {
+			(*f)(l.number[seat])
+		}
+	})
+}
+
+// OnApart implements node.Node.
+func (l *lifeNode) OnApart(f func(why error)) {
+	at := until(l, f)
+	l.Node.OnApart(func(why error) {
+		if f := at.Load(); f != nil {
+			(*f)(why)
+		}
+	})
+}
+
+// OnLate implements node.Node. The nodes of a life are there when it begins.
+func (l *lifeNode) OnLate(func(peer int, since uint64)) {}
+
+// Where implements node.Node.
+func (l *lifeNode) Where(number int) string { return l.Node.Where(l.seat(number)) }
+
+// Lost implements node.Node.
+func (l *lifeNode) Lost(number int) error {
+	return l.Node.Lost(l.seat(number))
+}
+
+// Suspected implements node.Node.
+func (l *lifeNode) Suspected(number int) bool { return l.Node.Suspected(l.seat(number)) }

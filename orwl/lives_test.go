@@ -1,0 +1,245 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// runOn runs a program on so many nodes of this process, and returns how Run has ended on each.
+func runOn(count int, o Options, program func(ctx context.Context, node int, rt *Runtime) error) []error {
+	errs := make([]error, count)
+	address := make(chan string, 1)
+	start := func(i int, p launch.Place) {
+		o := o
+		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
+		o.Log, o.Join = silent, JoinOptions{Place: &p, Lease: time.Minute, Log: o.Join.Log}
+		errs[i] = Run(context.Background(), o, func(ctx context.Context, rt *Runtime) error { return program(ctx, i, rt) })
+	}
+	var all sync.WaitGroup
+	all.Go(func() { start(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })
+	root := <-address
+	for i := 1; i < count; i++ {
+		all.Go(func() { start(i, launch.Place{Root: root}) })
+	}
+	all.Wait()
+	return errs
+}
+
+// chain is a program of some tasks. Each has a number, and adds its neighbours' numbers to it. All of them fold their numbers
+// into one resource. Some end early.
+type chain struct {
+	tasks, rounds int
+	ends          map[int]int // by task: the round in which it calls Last, counted from 1
+	on            int         // so many tasks are on nodes that the program says, one on each
+}
+
+func (c chain) mix(task, round int, left, own, right uint64) uint64 {
+	return own*31 + left*7 + right + uint64(task*1000+round)
+}
+
+// want is what the numbers are in the end, and what all have folded.
+func (c chain) want() (numbers []uint64, folded uint64) {
+	numbers = make([]uint64, c.tasks)
+	over := make([]bool, c.tasks)
+	for round := range c.rounds {
+		for i := range numbers {
+			if over[i] {
+				continue
+			}
+			numbers[i] = c.mix(i, round, numbers[(i+c.tasks-1)%c.tasks], numbers[i], numbers[(i+1)%c.tasks])
+			folded = folded*3 + numbers[i]
+			over[i] = c.ends[i] == round+1
+		}
+	}
+	return numbers, folded
+}
+
+// declare declares the tasks. during is called in each body.
+func (c chain) declare(rt *Runtime, during func(task, round int) error) (numbers []*resource.Resource, folded *resource.Resource) {
+	folded = Array[uint64](rt, "folded", 1)
+	for i := range c.tasks {
+		numbers = append(numbers, Array[uint64](rt, fmt.Sprint("number ", i), 1))
+	}
+	for i := range c.tasks {
+		t := rt.Task(fmt.Sprint("task ", i))
+		if i < c.on {
+			t.On(i)
+			rt.Home(numbers[i], (i+1)%c.on)
+		}
+		left, right := Reads[uint64](t, numbers[(i+c.tasks-1)%c.tasks]), Reads[uint64](t, numbers[(i+1)%c.tasks])
+		own, all := Writes[uint64](t, numbers[i]), Writes[uint64](t, folded)
+		t.Each(c.rounds, func(round int) error {
+			if err := during(i, round); err != nil {
+				return err
+			}
+			v := c.mix(i, round, left.View().At(0), own.View().At(0), right.View().At(0))
+			own.Slice()[0] = v
+			all.Slice()[0] = all.View().At(0)*3 + v
+			if c.ends[i] == round+1 {
+				t.Last()
+			}
+			return nil
+		})
+	}
+	return numbers, folded
+}
+
+// check reports whether the resources hold what they should.
+func (c chain) check(ctx context.Context, numbers []*resource.Resource, folded *resource.Resource) error {
+	want, all := c.want()
+	for i, r := range numbers {
+		got, err := Values[uint64](ctx, r)
+		if err != nil || got[0] != want[i] {
+			return fmt.Errorf("task %d: %v, %w, want %d", i, got, err, want[i])
+		}
+	}
+	got, err := Values[uint64](ctx, folded)
+	if err != nil || got[0] != all {
+		return fmt.Errorf("folded: %v, %w, want %d", got, err, all)
+	}
+	return nil
+}
+
+// busy keeps a processor busy for some time.
+func busy(n int) {
+	x := uint64(1)
+	for i := range n {
+		x = x*31 + uint64(i)
+	}
+	worked.Store(x)
+}
+
+// worked is what busy has found.
+var worked atomic.Uint64
+
+var errDies = errors.New("this node dies")
+
+// TestLives has a node leave in the middle of a run. The others go on, and end with the bits of an undisturbed run.
+func TestLives(t *testing.T) {
+	c := chain{tasks: 7, rounds: 300, ends: map[int]int{3: 10, 5: 150, 6: 299}}
+	for _, nodes := range []int{2, 3} {
+		for victim := range nodes {
+			t.Run(fmt.Sprint(victim, " of ", nodes), func(t *testing.T) {
+				t.Parallel()
+				c := c
+				c.on = nodes
+				lives := make([]int, nodes)
+				errs := runOn(nodes, Options{Survive: Survive{Interval: time.Millisecond}}, func(ctx context.Context, node int, rt *Runtime) error {
+					lives[node]++
+					numbers, folded := c.declare(rt, func(task, round int) error {
+						if node == victim && round >= 200 {
+							return errors.Join(errDies, rt.o.Nodes.network.Close(context.Background()))
+						}
+						busy(20_000)
+						return nil
+					})
+					if err := rt.Run(ctx); err != nil {
+						return err
+					}
+					return c.check(ctx, numbers, folded)
+				})
+				for i, err := range errs {
+					if i == victim {
+						if !errors.Is(err, errDies) {
+							t.Errorf("node %d: %v, want that it dies", i, err)
+						}
+					} else if err != nil {
+						t.Errorf("node %d: %v", i, err)
+					} else if lives[i] != 2 {
+						t.Errorf("node %d has had %d lives, want 2", i, lives[i])
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestLivesOfStages has a node leave in the second run of a runtime. The others do that run again, behind the end of the first.
+func TestLivesOfStages(t *testing.T) {
+	first, second := chain{tasks: 5, rounds: 60}, chain{tasks: 4, rounds: 50}
+	errs := runOn(3, Options{Survive: Survive{Interval: time.Millisecond}}, func(ctx context.Context, node int, rt *Runtime) error {
+		numbers, folded := first.declare(rt, func(int, int) error { busy(20_000); return nil })
+		if err := rt.Run(ctx); err != nil {
+			return err
+		}
+		if err := first.check(ctx, numbers, folded); err != nil {
+			return err
+		}
+		for i, r := range numbers[:second.tasks] {
+			task := rt.Task(fmt.Sprint("more ", i))
+			out := Writes[uint64](task, r)
+			task.Each(second.rounds, func(round int) error {
+				if node == 1 && round == 25 {
+					return errors.Join(errDies, rt.o.Nodes.network.Close(context.Background()))
+				}
+				out.Slice()[0]++
+				return nil
+			})
+		}
+		if err := rt.Run(ctx); err != nil {
+			return err
+		}
+		want, _ := first.want()
+		for i, r := range numbers[:second.tasks] {
+			if got, err := Values[uint64](ctx, r); err != nil || got[0] != want[i]+uint64(second.rounds) {
+				return fmt.Errorf("task %d: %v, %w, want %d", i, got, err, want[i]+uint64(second.rounds))
+			}
+		}
+		return nil
+	})
+	for i, err := range errs {
+		if is := errors.Is(err, errDies); is != (i == 1) || err != nil && !is {
+			t.Errorf("node %d: %v", i, err)
+		}
+	}
+}
+
+// TestMortal has a node leave a program that no cut holds. It ends on all nodes, and says why.
+func TestMortal(t *testing.T) {
+	errs := runOn(2, Options{}, func(ctx context.Context, node int, rt *Runtime) error {
+		r := Array[uint64](rt, "r", 1)
+		for i := range 2 {
+			task := rt.Task(fmt.Sprint("task ", i)).On(i)
+			task.Write(r)
+			task.Do(func(task *Task) error {
+				for round := range task.Rounds(100) {
+					if node == 1 && round == 50 {
+						return errors.Join(errDies, rt.o.Nodes.network.Close(context.Background()))
+					}
+				}
+				return nil
+			})
+		}
+		return rt.Run(ctx)
+	})
+	if err := errs[0]; !errors.Is(err, errMortal) || !errors.Is(err, resource.ErrLost) {
+		t.Errorf("%v, want that node 1 is lost, and why this ends the run", err)
+	}
+}
+
+// TestOtherProgram has the second life declare another program. The run ends, and names the difference.
+func TestOtherProgram(t *testing.T) {
+	lives := make([]int, 2)
+	errs := runOn(2, Options{}, func(ctx context.Context, node int, rt *Runtime) error {
+		lives[node]++
+		chain{tasks: 2 + lives[node], rounds: 40}.declare(rt, func(_, round int) error {
+			if node == 1 && round == 20 {
+				return errors.Join(errDies, rt.o.Nodes.network.Close(context.Background()))
+			}
+			return nil
+		})
+		return rt.Run(ctx)
+	})
+	if err := errs[0]; err == nil || !strings.Contains(err.Error(), `the difference begins with resource "number 3"`) {
+		t.Errorf("%v, want the resource that the first life has not declared", err)
+	}
+}

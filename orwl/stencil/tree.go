@@ -1,0 +1,278 @@
+package stencil
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// The parts that tiles add to reductions meet in a tree of tasks. It stands behind the tasks of the stage that adds:
+//
+//	tile ──▶ part ┐
+//	tile ──▶ part ┼─▶ joint of node 0 ──▶ part ┐
+//	tile ──▶ part ┘                            ├─▶ root ──▶ record ──▶ tiles
+//	tile ──▶ part ┬─▶ joint of node 1 ──▶ part ┘
+//	tile ──▶ part ┘
+//
+// The shape of the tree changes no bit: sums are exact.
+//
+// # Turns
+//
+// A round of the plan is several passes: turns. Each tile has tasks of its own for each turn. So only the turns after
+// which a value is wanted have a tree, and only those in which the end may be due read its record:
+//
+//	Every 4, Lag 2     turn 0   turn 1   turn 2   turn 3
+//	                                              parts ─▶ root ─▶ record
+//	                                     ◀─ reads the record of the round before
+//
+// The record of a turn is written once a round. So a tile reads it at most one round later, even if Lag is longer, and
+// keeps it.
+
+// mostTurns is how many turns a round has at most, and waitAhead how many passes a value has to come from all
+// blocks, if Lag allows.
+const (
+	mostTurns = 16
+	waitAhead = 8
+)
+
+// chooseTurns chooses how many turns a round has. If they are as many as the passes between two values, or a part of those, few
+// turns have trees.
+func (g *Grid) chooseTurns() {
+	g.turns = g.faceSets()
+	for _, r := range g.reductions {
+		passes := r.o.Every / g.tiling.sweeps
+		for part := min(passes, mostTurns); part > 0; part-- {
+			if n := g.turns / gcd(g.turns, part) * part; passes%part == 0 && n <= mostTurns {
+				g.turns = n
+				break
+			}
+		}
+	}
+	for _, r := range g.reductions {
+		for r.o.Until != nil && g.turns < min(r.o.Lag/g.tiling.sweeps+1, waitAhead) {
+			g.turns *= 2
+		}
+	}
+}
+
+// mayBeDue says that the reduction has a value after some pass of the turn.
+func (g *Grid) mayBeDue(turn int, r *Reduction) bool {
+	return (g.start/g.tiling.sweeps+turn+1)%gcd(g.turns, r.o.Every/g.tiling.sweeps) == 0
+}
+
+// rounds is how many passes are of the turn.
+func (g *Grid) rounds(turn int) int { return max(0, (g.passes()-turn+g.turns-1)/g.turns) }
+
+// outcome is a reduction in a record.
+type outcome struct {
+	end         int64 // after so many sweeps; 0: not known
+	now, before float64
+}
+
+// tree joins what a stage adds in one turn.
+type tree struct {
+	grid       *Grid
+	stage      int
+	turn       int
+	reductions []*Reduction
+	parts      []*resource.Resource // by the number of the tile
+	record     *resource.Resource
+	prior      *resource.Resource // the record of the turn before that has a tree, which may be the same one
+	reader     int                // the turn that reads the record for the end; -1: none
+	root       int                // the node of the root
+}
+
+// plantTrees declares the resources of all trees.
+func (g *Grid) plantTrees() {
+	g.trees = make([][]*tree, len(g.stages))
+	for s := range g.stages {
+		g.trees[s] = make([]*tree, g.turns)
+		var last *tree
+		for turn := range g.turns {
+			if t := g.newTree(s, turn); t != nil {
+				g.trees[s][turn] = t
+				if last != nil {
+					t.prior = last.record
+				}
+				last = t
+			}
+		}
+		if last != nil {
+			g.trees[s][slices.IndexFunc(g.trees[s], func(t *tree) bool { return t != nil })].prior = last.record
+		}
+	}
+}
+
+// newTree is nil if no reduction of the stage has a value after the turn.
+func (g *Grid) newTree(stage, turn int) *tree {
+	x := &tree{grid: g, stage: stage, turn: turn, root: g.tiles[0].node, reader: -1}
+	due, wait := false, g.turns-1
+	for _, r := range g.reductions {
+		if r.stage() != stage {
+			continue
+		}
+		x.reductions = append(x.reductions, r)
+		if !g.mayBeDue(turn, r) {
+			continue
+		}
+		due = true
+		if r.o.Until != nil {
+			wait = min(wait, r.o.Lag/g.tiling.sweeps)
+			x.reader = (turn + 1 + wait) % g.turns
+		}
+	}
+	if !due {
+		return nil
+	}
+	for _, t := range g.tiles {
+		x.parts = append(x.parts, t.resource(fmt.Sprintf("%s: part of %s", x, t.name), len(x.reductions)*bytesOf[partial]()))
+	}
+	x.record = g.rt.Resource(x.String(), len(x.reductions)*bytesOf[outcome]())
+	g.rt.Home(x.record, x.root)
+	x.prior = x.record
+	return x
+}
+
+// String is the name of the record.
+func (x *tree) String() string {
+	return fmt.Sprintf("%s reductions of stage %d in turn %d", x.grid.o.Name, x.stage, x.turn)
+}
+
+// ahead is the record that the stage before the tree finds in a turn: of the turn before.
+func (g *Grid) ahead(stage, turn int) *tree { return g.trees[stage][(turn+g.turns-1)%g.turns] }
+
+// fan is how many parts a joint merges.
+const fan = 16
+
+// declareTree declares the tasks, behind those of the stage.
+func (g *Grid) declareTree(stage, turn int) {
+	x := g.trees[stage][turn]
+	if x == nil || g.rounds(turn) == 0 {
+		return
+	}
+	byNode := make(map[int][]*resource.Resource)
+	for i, t := range g.tiles {
+		byNode[t.node] = append(byNode[t.node], x.parts[i])
+	}
+	var top []*resource.Resource
+	for _, node := range g.tileNodes() {
+		parts := byNode[node]
+		for level := 0; len(parts) > fan || level == 0 && node != x.root && len(parts) > 1; level++ {
+			var next []*resource.Resource
+			for some := range slices.Chunk(parts, fan) {
+				next = append(next, x.joint(fmt.Sprintf("%s: joint %d.%d of node %d", x, level, len(next), node), node, some))
+			}
+			parts = next
+		}
+		top = append(top, parts...)
+	}
+	t := g.rt.Task(x.String()).On(x.root)
+	from := reads(t, top)
+	record := t.Write(x.record)
+	prior := record
+	if x.prior != x.record {
+		prior = t.Read(x.prior)
+	}
+	t.Each(g.rounds(turn), func(int) error {
+		parts := gather(from, len(x.reductions))
+		if parts[0].ended > 0 {
+			t.Last()
+		}
+		x.conclude(parts, prior, record)
+		return nil
+	})
+}
+
+// joint declares a task that merges parts.
+func (x *tree) joint(name string, node int, parts []*resource.Resource) *resource.Resource {
+	g := x.grid
+	sum := g.rt.Resource(name, len(x.reductions)*bytesOf[partial]())
+	g.rt.Home(sum, node)
+	t := g.rt.Task(name).On(node)
+	from, to := reads(t, parts), t.Write(sum)
+	t.Each(g.rounds(x.turn), func(int) error {
+		all := gather(from, len(x.reductions))
+		if all[0].ended > 0 {
+			t.Last()
+		}
+		copy(orwl.Write[partial](to), all)
+		return nil
+	})
+	return sum
+}
+
+func reads(t *orwl.Task, of []*resource.Resource) (all []*orwl.Access) {
+	for _, r := range of {
+		all = append(all, t.Read(r))
+	}
+	return all
+}
+
+// learnEnd finds out after how many sweeps the run has ended, on a node whose tiles have not learned it because it has none.
+func (g *Grid) learnEnd(ctx context.Context) error {
+	if !g.ends() || slices.ContainsFunc(g.tiles, func(t *tile) bool { return t.node == g.rt.Node() }) {
+		return nil
+	}
+	for _, x := range slices.Concat(g.trees...) {
+		if x == nil {
+			continue
+		}
+		err := queue.Look(ctx, (*queue.Resource)(x.record), func(p *queue.Place) error {
+			b, err := p.Bytes()
+			if err != nil {
+				return err
+			}
+			for _, o := range handle.View[outcome](typed.ViewOf[outcome](b)).All() {
+				if end := int(o.end); end > 0 && end < g.swept() {
+					g.stop.Store(int64(end))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather merges so many parts of reductions each.
+func gather(from []*orwl.Access, n int) []partial {
+	all := slices.Repeat([]partial{empty()}, n)
+	for _, a := range from {
+		v := orwl.Read[partial](a)
+		for i := range all {
+			part := v.At(i)
+			all[i].merge(&part)
+		}
+	}
+	return all
+}
+
+// bytesOf is the size of a value in memory.
+func bytesOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
+
+// conclude writes the record of a sweep.
+func (x *tree) conclude(parts []partial, prior, record *orwl.Access) {
+	before, now := orwl.Read[outcome](prior), orwl.Write[outcome](record)
+	for i, r := range x.reductions {
+		o, sweeps := before.At(i), int(parts[i].sweeps)
+		if sweeps > 0 {
+			o.before, o.now = o.now, parts[i].value(r)
+			if r.o.Result != nil {
+				r.o.Result(sweeps-1, o.now)
+			}
+			if r.o.Until != nil && o.end == 0 && r.o.Until(sweeps-1, o.now) {
+				o.end = int64(sweeps + r.o.Lag)
+			}
+		}
+		now[i] = o
+	}
+}

@@ -1,0 +1,190 @@
+package watch
+
+import (
+	"slices"
+
+	"github.com/orwl/go-orwl/orwl/inspect"
+)
+
+// program is what a page is told once: the tasks of all nodes, by node.
+type program struct {
+	ID        int      `json:"id"`
+	Names     []string `json:"names"`
+	Nodes     []int    `json:"nodes"`
+	Rounds    []int64  `json:"rounds"` // 0: unknown
+	Resources []string `json:"resources"`
+	Every     int      `json:"every"` // one of so many tasks is shown
+}
+
+// look is the run at one moment. Its tasks are those of a program, by their numbers there.
+type look struct {
+	At      int64        `json:"at"` // milliseconds since 1970
+	Program int          `json:"program"`
+	From    int          `json:"from"`
+	Why     inspect.Why  `json:"why"`
+	Nodes   []lookedNode `json:"nodes"`
+	// States has a letter for each task: see letters.
+	States string  `json:"states"`
+	Rounds []int64 `json:"rounds"`
+	// Waits has five numbers for each task that waits: the task, the one that it waits for or -1, the resource or -1, 1 if it
+	// will write, and for how many milliseconds that has been so.
+	Waits []int `json:"waits"`
+	// Works has two numbers for each task that has not moved for a while: the task, and milliseconds.
+	Works []int          `json:"works"`
+	On    map[int]string `json:"on,omitempty"` // what a task waits for that is no task
+	Where map[int]string `json:"where,omitempty"`
+	Sent  [][]uint64     `json:"sent,omitempty"` // bytes, from and to
+}
+
+// lookedNode is a node in a look.
+type lookedNode struct {
+	Process  string             `json:"process"`
+	Status   inspect.NodeStatus `json:"status"`
+	Silent   int64              `json:"silent"` // milliseconds
+	Running  bool               `json:"running"`
+	Starting bool               `json:"starting"`
+	Workers  int                `json:"workers"`
+	Asleep   int                `json:"asleep"`
+}
+
+// letters are the states of tasks in a look.
+var letters = map[inspect.Activity]byte{
+	inspect.Computes: 'c', inspect.ForBytes: 'd', inspect.ForTurn: 't', inspect.Queued: 'q', inspect.Idle: 'i', inspect.Unknown: 'x',
+}
+
+// mostTasks is how many tasks a look has at most.
+const mostTasks = 20_000
+
+// viewer makes looks. A program keeps its number as long as its tasks do not change.
+type viewer struct {
+	program   program
+	tasks     map[string]int
+	resources map[string]int
+}
+
+// view makes a look. It reports whether the program has changed.
+func (v *viewer) view(run inspect.Run) (l look, changed bool) {
+	all, why := run.Tasks()
+	all = v.keepSilent(run, all)
+	every := (len(all) + mostTasks - 1) / mostTasks
+	kept := make([]int, 0, len(all)) // places in all
+	for i := 0; i < len(all); i += max(1, every) {
+		kept = append(kept, i)
+	}
+	changed = v.follow(all, kept, max(1, every))
+	l = look{
+		At: run.Now.UnixMilli(), Program: v.program.ID, From: run.From, Why: why,
+		Rounds: make([]int64, len(kept)), Waits: []int{}, Works: []int{}, On: make(map[int]string), Where: make(map[int]string),
+	}
+	states := make([]byte, len(kept))
+	for i, at := range kept {
+		t := &all[at]
+		states[i], l.Rounds[i] = letters[t.Is], t.Round
+		ms := int(t.For.Milliseconds())
+		switch t.Is {
+		case inspect.ForBytes, inspect.ForTurn, inspect.Queued:
+			behind, resource, write := -1, -1, 0
+			if t.Behind >= 0 {
+				name := all[t.Behind].Task
+				if number, shown := v.tasks[name]; shown {
+					behind = number
+				} else {
+					l.On[i] = name
+				}
+			} else if t.On != "" {
+				l.On[i] = t.On
+			}
+			if w := t.Waits; w != nil {
+				resource, changed = v.resource(w.Resource, changed)
+				ms = int(w.For.Milliseconds())
+				if w.Mode == "write" {
+					write = 1
+				}
+			}
+			l.Waits = append(l.Waits, i, behind, resource, write, ms)
+		case inspect.Computes:
+			if ms > 0 {
+				l.Works = append(l.Works, i, ms)
+			}
+		}
+		if t.At != "" {
+			l.Where[i] = t.At
+		}
+	}
+	l.States = string(states)
+	for _, n := range run.Nodes {
+		seen := lookedNode{Process: n.Process.String(), Status: n.Status, Silent: n.Silent.Milliseconds()}
+		var sent []uint64
+		if s := n.State; s != nil {
+			seen.Running, seen.Starting, sent = s.Running, s.Starting, s.Sent
+			if s.Workers != nil {
+				seen.Workers, seen.Asleep = s.Workers.All, s.Workers.Asleep
+			}
+		}
+		l.Nodes = append(l.Nodes, seen)
+		if len(run.Nodes) > 1 {
+			l.Sent = append(l.Sent, sent)
+		}
+	}
+	return l, changed
+}
+
+// keepSilent adds the tasks of nodes that do not answer, as they were known before.
+func (v *viewer) keepSilent(run inspect.Run, all []inspect.RunTask) []inspect.RunTask {
+	for i, name := range v.program.Names {
+		node := v.program.Nodes[i]
+		if node >= len(run.Nodes) || run.Nodes[node].State != nil && !run.Nodes[node].State.Starting {
+			continue
+		}
+		t := inspect.RunTask{TaskState: inspect.TaskState{Task: name, Node: node, Rounds: v.program.Rounds[i]}, Is: inspect.Unknown, Behind: -1}
+		all = append(all, t)
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return all[a].Node - all[b].Node })
+	sorted, at := make([]inspect.RunTask, len(all)), make([]int, len(all))
+	for i, from := range order {
+		sorted[i], at[from] = all[from], i
+	}
+	for i := range sorted {
+		if b := sorted[i].Behind; b >= 0 {
+			sorted[i].Behind = at[b]
+		}
+	}
+	return sorted
+}
+
+// follow makes the program that of some tasks. It reports whether it was another one.
+func (v *viewer) follow(all []inspect.RunTask, kept []int, every int) (changed bool) {
+	p := &v.program
+	same := len(kept) == len(p.Names)
+	for i := 0; same && i < len(kept); i++ {
+		t := &all[kept[i]]
+		same = t.Task == p.Names[i] && t.Node == p.Nodes[i]
+	}
+	if same && p.ID > 0 {
+		return false
+	}
+	*p = program{ID: p.ID + 1, Every: every, Resources: []string{}, Names: []string{}, Nodes: []int{}, Rounds: []int64{}}
+	v.tasks, v.resources = make(map[string]int), make(map[string]int)
+	for i, at := range kept {
+		t := &all[at]
+		p.Names, p.Nodes, p.Rounds = append(p.Names, t.Task), append(p.Nodes, t.Node), append(p.Rounds, t.Rounds)
+		v.tasks[t.Task] = i
+	}
+	return true
+}
+
+// resource is the number of a resource. A new one changes the program.
+func (v *viewer) resource(name string, changed bool) (number int, now bool) {
+	number, known := v.resources[name]
+	if !known {
+		number = len(v.program.Resources)
+		v.resources[name] = number
+		v.program.Resources = append(slices.Clip(v.program.Resources), name)
+		changed = true
+	}
+	return number, changed
+}
