@@ -56,6 +56,7 @@ type cuts struct {
 	whole    lives.Key
 	began    time.Time
 	from     uint64
+	wished   bool // the chair knows that this node wants the life to end
 }
 
 // event is what the goroutine takes: a message, a record that a worker has made, or a task that has ended.
@@ -262,6 +263,7 @@ func (c *cuts) run(ctx context.Context, first []lives.Letter) {
 			return
 		case <-c.wake:
 		case <-timer.C:
+			c.wishes(ctx)
 			c.asks(ctx)
 		}
 		c.mu.Lock()
@@ -306,6 +308,22 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.lead = 2
 		c.rt.Log().Debug("orwl: a cut is whole", "life", whole.Life, "round", whole.Round)
 	}
+	if c.keeper.Over() {
+		c.rt.o.Nodes.fate.End(errLifeOver)
+	}
+}
+
+// wishes tells the chair, once, that the life is to end with the next cut: this node leaves, or another one waits for the next life.
+func (c *cuts) wishes(ctx context.Context) {
+	switch n := c.rt.o.Nodes; {
+	case c.wished:
+	case n.survival.leaves.Load():
+		c.wished = true
+		c.send(ctx, c.keeper.Leave())
+	case c.life.Me == 0 && n.node.others():
+		c.wished = true
+		c.send(ctx, c.keeper.Want())
+	}
 }
 
 // interval is the time to the next cut after one for which workers have copied for some time. To send and to take it
@@ -347,7 +365,8 @@ func (c *cuts) begin(ctx context.Context, round uint64) {
 func (c *cuts) asks(ctx context.Context) {
 	now := time.Now()
 	asking, furthest := c.keeper.Asking()
-	if c.life.Me != 0 || c.life.Nodes < 2 || asking || now.Before(c.next) || c.planned.Load() == nil {
+	wanted := c.keeper.Wanted()
+	if c.life.Me != 0 || asking || !wanted && (c.life.Nodes < 2 || now.Before(c.next)) || c.planned.Load() == nil {
 		return
 	}
 	for _, t := range c.tasks {

@@ -51,7 +51,7 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 	if why := n.fate.Why(); err != nil && why != nil && mine == nil {
 		err = why // it came first
 	}
-	if gathered != nil {
+	if gathered != nil && (n.survival == nil || n.fate.Why() == nil) {
 		n.tell(err) // before they hear that this node has left
 	}
 	return err

@@ -61,10 +61,35 @@ func (o *JoinOptions) network(p launch.Place) (node.Network, error) {
 }
 
 // errLate is a place in a run that others have begun without this node, or would begin without it.
-var errLate = errors.New("orwl: a run begins with all its nodes, and takes no others yet: start it without ORWL_BEGIN, ORWL_LATE and ORWL_RESTARTS")
+var errLate = errors.New("orwl: the run of a program that uses Join, Options.AtLoss or Survive.Off has one life, and so takes no node that comes late: " +
+	"start it without ORWL_BEGIN, ORWL_LATE and ORWL_RESTARTS")
 
 // Join meets the other nodes of the run. It returns when all are there.
 func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
+	n, err := come(ctx, o, false)
+	if err != nil || n.network == nil {
+		return n, err
+	}
+	n.node = newLifeNode(n.network, 1, allSeats(n.place.Nodes), nil)
+	if err := n.enter(ctx); err != nil {
+		_ = n.network.Close(ctx) // err tells more
+		n.leave()
+		return nil, err
+	}
+	return n, nil
+}
+
+// allSeats are the seats of the only life of a run.
+func allSeats(count int) []int {
+	seats := make([]int, count)
+	for i := range seats {
+		seats[i] = i
+	}
+	return seats
+}
+
+// come joins the network of the run, if there are other nodes. lives: the run takes nodes that come late.
+func come(ctx context.Context, o JoinOptions, lives bool) (*Nodes, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -80,7 +105,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Lease == 0 {
 		o.Lease = n.place.Lease
 	}
-	if n.place.Late || n.place.Begin > 0 && n.place.Begin < n.place.Nodes {
+	if !lives && (n.place.Late || n.place.Begin > 0 && n.place.Begin < n.place.Nodes) {
 		return nil, errLate
 	}
 	if n.place.Nodes <= 1 {
@@ -95,12 +120,10 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 		return nil, err
 	}
 	if err = n.join(ctx, o); err != nil {
-		if n.network != nil {
-			_ = n.network.Close(ctx) // err tells more
-		}
 		n.leave()
+		return nil, err
 	}
-	return n, err
+	return n, nil
 }
 
 // leave says that this process is no node of the run any more.
@@ -110,28 +133,26 @@ func (n *Nodes) leave() {
 	}
 }
 
-// join joins the network, and begins the first life in it.
+// join joins the network.
 func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.network, err = o.Network.Join(ctx, node.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
-		Machine: o.Machine, Remote: o.Remote, Hold: true, Launched: p.How == launch.Spawned, Log: o.Log,
+		Machine: o.Machine, Remote: o.Remote, Begin: p.Begin, Late: p.Late, Hold: true, Launched: p.How == launch.Spawned, Log: o.Log,
 	})
-	if err != nil {
-		return err
-	}
-	seats := make([]int, p.Nodes)
-	for i := range seats {
-		seats[i] = i
-	}
-	return n.enter(ctx, 1, seats)
+	return err
 }
 
-// enter begins a life on some seats of the network. This process has one of them.
-func (n *Nodes) enter(ctx context.Context, life uint64, seats []int) (err error) {
-	n.node = newLifeNode(n.network, life, seats)
+// enter begins a life, on the nodes that n.node has.
+func (n *Nodes) enter(ctx context.Context) (err error) {
+	if n.node == nil {
+		return nil
+	}
 	n.place.Node, n.place.Nodes = n.node.Number(), n.node.Nodes()
+	if !n.many() {
+		return nil
+	}
 	n.sent, n.looking.since = make([]atomic.Uint64, n.place.Nodes), make([]time.Time, n.place.Nodes)
 	n.site, err = queue.NewSite(queue.SiteOptions{
 		Node: queue.Node(n.place.Node), Nodes: n.place.Nodes, Incarnation: n.node.Since(), Transport: transport{n}, Suspected: n.silent, Memory: housing{n},
@@ -175,7 +196,7 @@ func (n *Nodes) tellGround(ctx context.Context) error {
 	return err
 }
 
-// listening tells the launcher of node 0 where it listens.
+// listening tells the launcher where this node listens.
 func (n *Nodes) listening(log *slog.Logger) func(address string) {
 	return func(address string) {
 		if n.place.Report == nil {
@@ -195,29 +216,36 @@ func (n *Nodes) listening(log *slog.Logger) func(address string) {
 //		...
 //		return rt.Run(ctx)
 //	})
+//
+// A run of several nodes is a sequence of lives, if all its tasks are tasks of [Task.Each] without relaxed access. A life ends when a node is
+// lost, comes or leaves. Then Run calls program again, on the nodes that are there, and the tasks go on from the last cut. So program declares the
+// same each time, and keeps its state in resources. It may be called again also after it has returned nil.
+//
+// SIGTERM asks a node to leave. Its Run returns nil when the others have what it had, and program has not come to its end there.
 func Run(ctx context.Context, o Options, program func(ctx context.Context, rt *Runtime) error) error {
 	if o.Join.Log == nil {
 		o.Join.Log = o.Log
 	}
-	nodes, err := Join(ctx, o.Join)
-	if err != nil {
+	survives := o.AtLoss == EndRun && !o.Survive.Off
+	n, err := come(ctx, o.Join, survives)
+	switch {
+	case err != nil:
 		return err
+	case n.network != nil && survives:
+		n.survival = newSurvival()
+		return n.lives(ctx, o, program)
+	case n.network != nil:
+		n.node = newLifeNode(n.network, 1, allSeats(n.place.Nodes), nil)
 	}
-	if nodes.many() && o.AtLoss == EndRun && !o.Survive.Off {
-		nodes.survival = newSurvival()
-	}
-	for {
-		err := nodes.live(ctx, o, program)
-		next, err := nodes.next(ctx, err)
-		if next == nil || err != nil {
-			return errors.Join(err, nodes.Close(context.WithoutCancel(ctx)))
-		}
-		nodes = next
-	}
+	err = n.live(ctx, o, program)
+	return errors.Join(err, n.Close(context.WithoutCancel(ctx)))
 }
 
 // live runs the program once.
 func (n *Nodes) live(ctx context.Context, o Options, program func(ctx context.Context, rt *Runtime) error) error {
+	if err := n.enter(ctx); err != nil {
+		return err
+	}
 	o.Nodes = n
 	rt, err := New(o)
 	if err != nil {

@@ -3,6 +3,7 @@ package orwl
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -14,16 +15,18 @@ import (
 type lifeNode struct {
 	node.Node // of the process, for all lives
 	life      uint64
-	seats     []int // by node
-	number    []int // by seat: the node, or -1
+	seats     []int    // by node
+	number    []int    // by seat: the node, or -1
+	among     []uint64 // by seat: the incarnation of the node; nil: the network has no other nodes, in all lives
 
-	mu    sync.Mutex
-	drops []func() // forget who takes parcels, and who hears of other nodes
+	mu     sync.Mutex
+	drops  []func()          // forget who takes parcels, and who hears of other nodes
+	rounds map[string]uint64 // of gatherings, by name
 }
 
 // newLifeNode is the view of a life whose nodes have some seats.
-func newLifeNode(base node.Node, life uint64, seats []int) *lifeNode {
-	l := &lifeNode{Node: base, life: life, seats: seats}
+func newLifeNode(base node.Node, life uint64, seats []int, among []uint64) *lifeNode {
+	l := &lifeNode{Node: base, life: life, seats: seats, among: among, rounds: make(map[string]uint64)}
 	for range base.Nodes() {
 		l.number = append(l.number, -1)
 	}
@@ -131,32 +134,24 @@ func (l *lifeNode) of(list [][]byte) [][]byte {
 	return all
 }
 
-// Gather implements node.Node.
+// Gather implements node.Node. Nodes that are in the network, and not in the life, give nothing.
 func (l *lifeNode) Gather(ctx context.Context, name string, blob []byte) ([][]byte, error) {
-	list, err := l.Node.Gather(ctx, l.name(name), blob)
+	if l.among == nil {
+		list, err := l.Node.Gather(ctx, l.name(name), blob)
+		return l.of(list), err
+	}
+	l.mu.Lock()
+	l.rounds[name]++
+	round := l.rounds[name]
+	l.mu.Unlock()
+	list, err := l.Node.GatherAmong(ctx, l.name(name), round, l.among, blob)
 	return l.of(list), err
 }
 
-// Offer implements node.Node.
-func (l *lifeNode) Offer(name string, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
-	return l.Node.Offer(l.name(name), blob, func(list [][]byte) { taken(l.of(list)) })
-}
-
-// OfferAmong implements node.Node.
-func (l *lifeNode) OfferAmong(name string, round uint64, among []uint64, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
-	seats := make([]uint64, l.Node.Nodes())
-	for i, life := range among {
-		seats[l.seats[i]] = life
-	}
-	return l.Node.OfferAmong(l.name(name), round, seats, blob, func(list [][]byte) { taken(l.of(list)) })
-}
-
-// ForgetGathered implements node.Node.
-func (l *lifeNode) ForgetGathered(over func(name string) bool) {
+// forget has the network forget what was gathered in the life. All of its nodes have ended it.
+func (l *lifeNode) forget() {
 	prefix := l.name("")
-	l.Node.ForgetGathered(func(name string) bool {
-		return len(name) >= len(prefix) && name[:len(prefix)] == prefix && over(name[len(prefix):])
-	})
+	l.Node.ForgetGathered(func(name string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // OnLoss implements node.Node.
@@ -191,6 +186,16 @@ func (l *lifeNode) OnApart(f func(why error)) {
 
 // OnLate implements node.Node. The nodes of a life are there when it begins.
 func (l *lifeNode) OnLate(func(peer int, since uint64)) {}
+
+// others reports whether the network has a node that waits for the next life.
+func (l *lifeNode) others() bool {
+	for seat, n := range l.number {
+		if n < 0 && l.Node.Lost(seat) == nil {
+			return true
+		}
+	}
+	return false
+}
 
 // Where implements node.Node.
 func (l *lifeNode) Where(number int) string { return l.Node.Where(l.seat(number)) }

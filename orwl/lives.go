@@ -5,6 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
@@ -12,17 +18,17 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// A run is a sequence of lives. [Run] calls the program once in each. A life ends when a node is lost, and the next one
-// begins from the last cut, on the nodes that are left:
+// A run is a sequence of lives. [Run] calls the program once in each. A life ends when a node is lost, has come, or leaves. The
+// next one begins from the last cut, on the nodes that are there:
 //
-//	program ──▶ ended ──▶ all gather how it ended, and what they keep ──▶ next: the same nodes, as fewer ──▶ program
+//	program ──▶ ended ──▶ meet: all tell how it ended, and what they keep ──▶ next, follow ──▶ program
 //
 // The program declares the same in each life. Run gives the resources the contents that they have in the cut, and each task begins with the round
 // behind it.
 
 // Survive says how a run goes on when a node is lost. By default it does if it can: see [Run].
 type Survive struct {
-	// Off ends the run then.
+	// Off: the run has one life. The loss of a node ends it, and SIGTERM the process.
 	Off bool
 	// Interval is the shortest time between two cuts: 250 ms by default, or as much as keeps their cost below 3 % of
 	// the time.
@@ -38,16 +44,26 @@ type survival struct {
 	mortal error      // why no life follows this one
 	seed   maphash.Seed
 	items  map[int][]uint64 // by run of the runtime: of the program that the first life has declared
+
+	leaves atomic.Bool // this process was asked to leave the run
+	cuts   atomic.Bool // a cut can hold what this process has: it need not leave at once
 }
 
 // mostBarren is how many lives in a row make no cut until the run ends: a program that always fails does not go on for ever.
 const mostBarren = 3
 
+// errLifeOver ends the life of a run because a node has wanted it, and a cut is whole. errAllLeave ends the run because all nodes
+// were asked to leave it.
+var (
+	errLifeOver = errors.New("orwl: this life of the run is over")
+	errAllLeave = errors.New("orwl: all nodes of the run were asked to end")
+)
+
 // errMortal is what keeps a run from going on after the loss of a node.
 var errMortal = errors.New("orwl: the loss of a node ends this run")
 
 func newSurvival() *survival {
-	return &survival{keeper: lives.NewKeeper(), life: 1, seed: maphash.MakeSeed(), items: make(map[int][]uint64)}
+	return &survival{keeper: lives.NewKeeper(), seed: maphash.MakeSeed(), items: make(map[int][]uint64)}
 }
 
 // survive prepares the cuts of a run, if its process has lives and the program can go on without a node. It returns the letters that
@@ -58,6 +74,7 @@ func (rt *Runtime) survive(r *run) (first []lives.Letter, err error) {
 		return nil, nil
 	}
 	s := n.survival
+	s.cuts.Store(false)
 	if s.mortal = rt.mortal(); s.mortal != nil {
 		rt.o.Log.Debug("orwl: no other life follows this one", "why", s.mortal)
 		return nil, nil
@@ -66,11 +83,13 @@ func (rt *Runtime) survive(r *run) (first []lives.Letter, err error) {
 		return nil, err
 	}
 	n.outlive()
+	n.network.LetIn()
 	if rt.runs > 1 {
 		return nil, nil // only the first run of a life makes cuts: the next life does the others again
 	}
 	r.cuts = newCuts(rt, s, systemOf(rt.tasks).Order())
 	n.cuts.Store(r.cuts)
+	s.cuts.Store(true)
 	return s.keeper.Begin(r.cuts.life), nil
 }
 
@@ -106,21 +125,25 @@ func (s *survival) same(rt *Runtime) error {
 	return nil
 }
 
-// ended is what this node tells the others when a life has ended with err.
+// ended is what this node tells the others when a life has ended with err, or when it has come to the run.
 func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	s := n.survival
+	l := message.Life{Number: s.life, Node: n.Number(), Leaves: s.leaves.Load(), Barren: mostBarren, Outcome: message.Came}
+	if n.node == nil {
+		return l
+	}
 	s.keeper.End()
 	if s.keeper.Whole().Round > s.plan.From.Round {
 		s.barren = -1
 	}
 	s.barren++
-	l := message.Life{Node: n.Number(), Barren: s.barren, Kept: s.keeper.Report()}
-	lost := (*NodeError)(nil)
-	isLost := errors.As(n.fate.Why(), &lost) && lost.Lost || errors.As(err, &lost) && lost.Lost
+	l.Barren, l.Outcome, l.Kept = s.barren, message.Done, s.keeper.Report()
+	lost, why := (*NodeError)(nil), n.fate.Why()
 	switch {
 	case err == nil:
-		return l
-	case ctx.Err() != nil || !isLost:
+	case ctx.Err() == nil && errors.Is(why, errLifeOver):
+		l.Outcome = message.Over
+	case ctx.Err() != nil || n.network.Apart() == nil && !(errors.As(why, &lost) && lost.Lost || errors.As(err, &lost) && lost.Lost):
 		l.Outcome, l.Text = message.Failed, err.Error()
 		if errors.As(err, &lost) {
 			l.Node, l.Text = lost.Node, lost.Text
@@ -133,26 +156,44 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	return l
 }
 
-// next begins the next life after one that has ended with err. It returns nil if that was the last one, and the error of the run.
-func (n *Nodes) next(ctx context.Context, err error) (*Nodes, error) {
-	s := n.survival
-	if s == nil {
-		return nil, err
+// meet tells the others how the life has ended here, and returns what all say, by seat. If this node is apart from them, it
+// comes again: to those that go on, or to others that are apart.
+func (n *Nodes) meet(ctx context.Context, l message.Life) ([][]byte, error) {
+	for {
+		l.Among = n.network.Incarnation()
+		texts, err := n.network.Gather(ctx, "life", l.Encode())
+		if err == nil || n.network.Apart() == nil || ctx.Err() != nil || l.Outcome == message.Failed || l.Outcome == message.Mortal {
+			return texts, err
+		}
+		n.log.Info("orwl: this node comes again", "node", n.network.Number(), "why", err)
+		again, bad := n.network.Again(ctx)
+		if bad != nil {
+			return nil, errors.Join(err, bad)
+		}
+		n.network = again
 	}
-	texts, gathered := n.network.Gather(ctx, "life", n.ended(ctx, err).Encode())
-	if gathered != nil {
-		return nil, errors.Join(err, gathered)
+}
+
+// next chooses the life after one that has ended with err, or the first one that this process is in. There is none if more is
+// false: then err is how the run has ended.
+func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ error) {
+	s := n.survival
+	texts, unmet := n.meet(ctx, n.ended(ctx, err))
+	if unmet != nil {
+		return n, false, errors.Join(err, unmet)
 	}
 	var seats []int
 	var reports []lives.Report
-	barren, lost := mostBarren, false
+	var leaves []bool
+	among := make([]uint64, len(texts))
+	barren, came, goesOn := mostBarren, true, false
 	for seat, text := range texts {
 		if text == nil {
 			continue
 		}
 		l, bad := message.ParseLife(text)
 		if bad != nil {
-			return nil, errors.Join(err, bad)
+			return n, false, errors.Join(err, bad)
 		}
 		switch l.Outcome {
 		case message.Failed, message.Mortal:
@@ -161,42 +202,152 @@ func (n *Nodes) next(ctx context.Context, err error) (*Nodes, error) {
 			} else if l.Outcome == message.Mortal {
 				err = errors.Join(err, s.mortal)
 			}
-			return nil, err
-		case message.Lost:
-			lost = true
+			return n, false, err
+		case message.Lost, message.Over:
+			goesOn = true
 		}
-		seats, reports, barren = append(seats, seat), append(reports, l.Kept), min(barren, l.Barren)
+		came = came && l.Outcome == message.Came
+		seats, among[seat], s.life = append(seats, seat), l.Among, max(s.life, l.Number)
+		reports, leaves, barren = append(reports, l.Kept), append(leaves, l.Leaves), min(barren, l.Barren)
 	}
 	switch {
-	case !lost:
-		return nil, err
-	case barren >= mostBarren:
-		return nil, errors.Join(err, fmt.Errorf("orwl: %d lives in a row have ended before they made a cut", mostBarren))
+	case !goesOn && !came:
+		return n, false, err
+	case goesOn && barren >= mostBarren:
+		return n, false, errors.Join(err, fmt.Errorf("orwl: %d lives in a row have ended before they made a cut", mostBarren))
+	}
+	stay := lives.Stay(reports, leaves)
+	if len(stay) == 0 {
+		return n, false, errAllLeave
+	}
+	var in []int
+	var kept []lives.Report
+	for _, i := range stay {
+		in, kept = append(in, seats[i]), append(kept, reports[i])
 	}
 	s.life++
-	s.plan, s.mortal = lives.Choose(reports), nil
-	return n.follow(ctx, seats)
+	s.plan, s.mortal = lives.Choose(kept), nil
+	return n.follow(ctx, in, among)
 }
 
-// follow begins the next life on some seats of the network.
-func (n *Nodes) follow(ctx context.Context, seats []int) (*Nodes, error) {
+// follow prepares the next life, on some seats of the network. A process that has none of them has left.
+func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *Nodes, more bool, _ error) {
 	s := n.survival
 	n.endLife()
-	next := &Nodes{place: n.place, network: n.network, log: n.log, survival: s}
-	next.log.Info("orwl: the run goes on", "life", s.life, "nodes", seats, "round", s.plan.From.Round)
-	if len(seats) == 1 {
-		next.place.Node, next.place.Nodes = 0, 1
-		return next, nil
+	next = &Nodes{place: n.place, network: n.network, log: n.log, survival: s}
+	if !slices.Contains(seats, n.network.Number()) {
+		n.log.Info("orwl: this node has left the run", "node", n.network.Number(), "life", s.life, "nodes", seats)
+		return next, false, nil
 	}
-	return next, next.enter(ctx, s.life, seats)
+	for seat := range among {
+		if !slices.Contains(seats, seat) {
+			among[seat] = 0
+		}
+	}
+	if s.life > 1 {
+		next.log.Info("orwl: the run goes on", "life", s.life, "nodes", seats, "round", s.plan.From.Round)
+	}
+	next.node = newLifeNode(n.network, s.life, seats, among)
+	err := next.settle(ctx)
+	return next, err == nil, err
 }
 
-// endLife lets go of what a life has of the network.
+// settle waits until this node is sure of all others, or has lost them. One that has stood still for a moment is sure of nobody, and the
+// next heartbeats decide. It would end the next life at once.
+func (n *Nodes) settle(ctx context.Context) error {
+	again := time.NewTicker(tick / 4)
+	defer again.Stop()
+	for slices.ContainsFunc(n.node.seats, func(seat int) bool {
+		return n.network.Suspected(seat) && n.network.Lost(seat) == nil && n.network.Apart() == nil
+	}) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// lives runs the program in each life of the run.
+func (n *Nodes) lives(ctx context.Context, o Options, program func(ctx context.Context, rt *Runtime) error) error {
+	defer n.leave()
+	heeds := n.survival.heed(n.log)
+	n, more, err := n.next(ctx, nil)
+	for more {
+		n, more, err = n.next(ctx, n.live(ctx, o, program))
+	}
+	if done := n.place.Done; done != nil && err == nil && n.node != nil {
+		if err := done(); err != nil {
+			n.log.Error("orwl: the launcher will take a node that was given up for a failure", "why", err)
+		}
+	}
+	n.endLife()
+	err = errors.Join(err, n.network.Close(context.WithoutCancel(ctx)))
+	heeds.stop()
+	if errors.Is(err, errAllLeave) {
+		heeds.again()
+	}
+	return err
+}
+
+// heed has a signal that asks this process to end wait for the next cut, so that the others go on from there without it. The process ends at once
+// at the second signal, or if no cut can hold what it has.
+func (s *survival) heed(log *slog.Logger) *signals {
+	h := &signals{came: make(chan os.Signal, 2), over: make(chan struct{})}
+	if len(leaveSignals) == 0 {
+		return h
+	}
+	signal.Notify(h.came, leaveSignals...)
+	h.running.Go(func() {
+		for {
+			select {
+			case h.last = <-h.came:
+			case <-h.over:
+				return
+			}
+			if s.leaves.Swap(true) || !s.cuts.Load() {
+				signal.Stop(h.came)
+				h.again()
+				return
+			}
+			log.Info("orwl: this node leaves the run at the next cut", "signal", h.last)
+		}
+	})
+	return h
+}
+
+// signals are those that ask the process to end.
+type signals struct {
+	came    chan os.Signal
+	over    chan struct{}
+	running sync.WaitGroup
+	last    os.Signal
+}
+
+// stop has signals do what they did before.
+func (h *signals) stop() {
+	signal.Stop(h.came)
+	close(h.over)
+	h.running.Wait()
+}
+
+// again has the last signal do what it does to a process that does not heed it.
+func (h *signals) again() {
+	if h.last != nil {
+		raise(h.last)
+	}
+}
+
+// endLife lets go of what a life has of the network. All of its nodes have ended it.
 func (n *Nodes) endLife() {
 	if n.node == nil {
 		return
 	}
 	n.node.end()
+	if n.node.Node == n.network {
+		n.node.forget()
+	}
 	for peer := range n.Count() {
 		if peer != n.Number() {
 			n.site.Away(queue.Node(peer), errLeft)

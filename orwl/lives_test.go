@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -161,6 +162,105 @@ func TestLives(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestLeaves has a node asked to leave, as by SIGTERM. The others go on from a cut without it, and nobody sees an error.
+func TestLeaves(t *testing.T) {
+	c := chain{tasks: 7, rounds: 300, ends: map[int]int{3: 10, 5: 150, 6: 299}}
+	for _, nodes := range []int{2, 3} {
+		for leaver := range nodes {
+			t.Run(fmt.Sprint(leaver, " of ", nodes), func(t *testing.T) {
+				t.Parallel()
+				c := c
+				c.on = nodes
+				lives, ended := make([]int, nodes), make([]bool, nodes)
+				errs := runOn(nodes, Options{Survive: Survive{Interval: time.Hour}}, func(ctx context.Context, node int, rt *Runtime) error {
+					lives[node]++
+					numbers, folded := c.declare(rt, func(task, round int) error {
+						if node == leaver && round == 50 {
+							rt.o.Nodes.survival.leaves.Store(true)
+						}
+						busy(50_000)
+						return nil
+					})
+					if err := rt.Run(ctx); err != nil {
+						return err
+					}
+					ended[node] = true
+					return c.check(ctx, numbers, folded)
+				})
+				for i, err := range errs {
+					if err != nil || ended[i] == (i == leaver) || i != leaver && lives[i] != 2 {
+						t.Errorf("node %d has had %d lives, and ended %v: %v", i, lives[i], ended[i], err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestAllLeave has all nodes asked to leave. The run ends, and says why.
+func TestAllLeave(t *testing.T) {
+	errs := runOn(3, Options{Survive: Survive{Interval: time.Hour}}, func(ctx context.Context, node int, rt *Runtime) error {
+		c := chain{tasks: 5, rounds: math.MaxInt32, on: 3}
+		c.declare(rt, func(task, round int) error {
+			rt.o.Nodes.survival.leaves.Store(round >= 20)
+			return nil
+		})
+		return rt.Run(ctx)
+	})
+	for i, err := range errs {
+		if !errors.Is(err, errAllLeave) {
+			t.Errorf("node %d: %v, want that all were asked to leave", i, err)
+		}
+	}
+}
+
+// TestComes has a node come while two others run. It is in the next life, which begins from a cut.
+func TestComes(t *testing.T) {
+	t.Parallel()
+	const count = 3
+	c := chain{tasks: 7, rounds: 400, ends: map[int]int{3: 10, 5: 150, 6: 299}}
+	addresses := make(chan [2]string, count)
+	come := make(chan struct{})
+	comes := sync.OnceFunc(func() { close(come) })
+	lives := make([]int, count)
+	var all sync.WaitGroup
+	start := func(i int, p launch.Place) {
+		p.Node, p.Nodes, p.Begin, p.Listen = i, count, count-1, "127.0.0.1:0"
+		p.Report = func(a string) error { addresses <- [2]string{fmt.Sprint(i), a}; return nil }
+		all.Go(func() {
+			o := Options{Log: silent, Join: JoinOptions{Place: &p, Lease: time.Minute, Log: silent}, Survive: Survive{Interval: time.Hour}}
+			err := Run(t.Context(), o, func(ctx context.Context, rt *Runtime) error {
+				lives[i]++
+				numbers, folded := c.declare(rt, func(task, round int) error {
+					if round == 50 {
+						comes()
+					}
+					if rt.Nodes() < count { // slow enough for the third node
+						busy(2_000_000)
+					}
+					return nil
+				})
+				if err := rt.Run(ctx); err != nil {
+					return err
+				}
+				if rt.Nodes() != count {
+					return fmt.Errorf("the last life has %d nodes", rt.Nodes())
+				}
+				return c.check(ctx, numbers, folded)
+			})
+			if err != nil || lives[i] != 1 && i == count-1 || lives[i] != 2 && i < count-1 {
+				t.Errorf("node %d has had %d lives: %v", i, lives[i], err)
+			}
+		})
+	}
+	start(0, launch.Place{})
+	root := <-addresses
+	start(1, launch.Place{Root: root[1]})
+	<-come
+	start(2, launch.Place{Root: root[1], Late: true, Peers: []string{root[1], (<-addresses)[1], ""}})
+	all.Wait()
 }
 
 // TestLivesOfStages has a node leave in the second run of a runtime. The others do that run again, behind the end of the first.

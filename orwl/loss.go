@@ -105,9 +105,13 @@ func (n *Nodes) lost(peer int, why error) {
 	n.endings.Say(n.log)
 }
 
-// parted ends a run that goes on without nodes that are lost, because this node must not.
+// parted ends a run, or a life, that goes on without nodes that are lost, because this node must not.
 func (n *Nodes) parted(why error) {
-	n.fate.Part(&NodeError{Node: n.Number(), Text: why.Error(), Lost: true})
+	e := &NodeError{Node: n.Number(), Text: why.Error(), Lost: true}
+	if n.survival != nil {
+		n.fate.End(e)
+	}
+	n.fate.Part(e)
 }
 
 // suspect gives up what a node has lent to this one, because it may have given this one

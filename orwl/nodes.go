@@ -165,7 +165,7 @@ func (n *Nodes) Counts() queue.SiteCounts {
 // Network is this node's part in the network, for reports. It is nil if there is no other
 // node.
 func (n *Nodes) Network() node.Node {
-	if n == nil || n.node == nil {
+	if !n.many() {
 		return nil
 	}
 	return n.node

@@ -7,5 +7,11 @@ import (
 	"syscall"
 )
 
-// quitSignals are the signals that a run answers with a report.
-var quitSignals = []os.Signal{syscall.SIGQUIT}
+// quitSignals are the signals that a run answers with a report, and leaveSignals those at which a node leaves it.
+var (
+	quitSignals  = []os.Signal{syscall.SIGQUIT}
+	leaveSignals = []os.Signal{syscall.SIGTERM}
+)
+
+// raise has the process get a signal.
+func raise(s os.Signal) { _ = syscall.Kill(os.Getpid(), s.(syscall.Signal)) }

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,10 +19,13 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-var kills = rings.Size("orwl.kills", 8, 60, 10_000, "TestSurvive: nodes to kill")
+var (
+	kills = rings.Size("orwl.kills", 8, 60, 10_000, "TestSurvive: nodes to kill")
+	stops = rings.Size("orwl.stops", 4, 12, 2000, "TestSurviveStops: nodes to stop or kill")
+)
 
 // killsVariable says when a node kills itself, for the role survivor: SEAT@EVENT:N, with blanks in between. An event is a
-// round, or a text that the log has said N times.
+// round, or a text that the log has said N times. At term:N it sends itself SIGTERM in round N, and at stopT:N it stops for T milliseconds.
 const killsVariable = "ORWL_TEST_KILLS"
 
 // deadly is a log that kills the process at the Nth line with a text.
@@ -43,7 +47,7 @@ var survived = chain{tasks: 7, rounds: 120, ends: map[int]int{2: 10, 3: 60, 6: 1
 
 func init() {
 	actors["survivor"] = func() int {
-		round, log := -1, new(deadly)
+		round, term, stop, still, log := -1, -1, -1, "", new(deadly)
 		for _, text := range strings.Fields(os.Getenv(killsVariable)) {
 			seat, when, _ := strings.Cut(text, "@")
 			event, n, _ := strings.Cut(when, ":")
@@ -55,6 +59,10 @@ func init() {
 			case seat != os.Getenv("ORWL_NODE"):
 			case event == "round":
 				round = number
+			case event == "term":
+				term = number
+			case strings.HasPrefix(event, "stop"):
+				stop, still = number, event[len("stop"):]
 			default:
 				log.text = strings.ReplaceAll(event, "_", " ")
 				log.left.Store(int64(number))
@@ -64,10 +72,17 @@ func init() {
 			Survive: Survive{Interval: 2 * time.Millisecond},
 			Log:     slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		}
+		stops := sync.OnceFunc(func() { stopFor(still) })
+		ended, asks := false, sync.OnceFunc(func() { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }) // a second one is no question
 		err := Run(context.Background(), o, func(ctx context.Context, rt *Runtime) error {
 			numbers, folded := survived.declare(rt, func(_, now int) error {
-				if now == round {
+				switch now {
+				case round:
 					_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+				case term:
+					asks()
+				case stop:
+					stops()
 				}
 				busy(50_000)
 				return nil
@@ -75,29 +90,49 @@ func init() {
 			if err := rt.Run(ctx); err != nil {
 				return err
 			}
+			ended = true
 			return survived.check(ctx, numbers, folded)
 		})
-		if err != nil {
+		switch {
+		case err != nil:
 			fmt.Fprintln(os.Stderr, "ended:", err)
 			return 1
+		case ended:
+			fmt.Println("done")
+		default:
+			fmt.Println("left")
 		}
-		fmt.Println("done")
 		return 0
 	}
 }
 
-// fatal are the events at which a node may die: in a round, when a cut is whole, when a life is about to begin.
+// stopFor stops this process for some milliseconds.
+func stopFor(still string) {
+	wakes := exec.Command("sh", "-c", fmt.Sprintf("sleep %se-3; kill -CONT %d", still, os.Getpid()))
+	wakes.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := wakes.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+	_ = wakes.Wait()
+}
+
+// fatal are the events at which a node may die: in a round, when a cut is whole, when a life is about to begin. Or it is asked
+// to leave.
 func fatal(r *rand.Rand) string {
-	switch r.IntN(4) {
+	switch r.IntN(6) {
 	case 0:
 		return fmt.Sprint("a_cut_is_whole:", 1+r.IntN(5))
 	case 1:
 		return fmt.Sprint("the_run_goes_on:", 1+r.IntN(2))
+	case 2:
+		return fmt.Sprint("term:", r.IntN(survived.rounds))
 	}
 	return fmt.Sprint("round:", r.IntN(survived.rounds))
 }
 
-// TestSurvive kills nodes of a run at rounds and events of a seed: also several at once, and those that are about to begin the
+// TestSurvive kills nodes of a run, or asks them to leave, at rounds and events of a seed: also several at once, and those that are about to begin the
 // next life. All that are left end well, with the bits of an undisturbed run.
 func TestSurvive(t *testing.T) {
 	t.Parallel()
@@ -108,31 +143,54 @@ func TestSurvive(t *testing.T) {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
-			lost.Add(int64(survives(t, seed)))
+			lost.Add(int64(survives(t, seed, fatal)))
 		})
 	}
 	running.Wait()
 }
 
-// survives plays a run, and returns how many nodes were to die.
-func survives(t *testing.T, seed uint64) int {
+// TestSurviveStops has nodes stand still for less than a lease, and for more, besides. One that was given up comes again, unless the
+// others have ended the run by then.
+func TestSurviveStops(t *testing.T) {
+	rings.Silence(t)
+	for seed, lost := uint64(0), 0; lost < stops.N() && !t.Failed(); seed++ {
+		lost += survives(t, seed, func(r *rand.Rand) string {
+			if r.IntN(3) == 0 {
+				return fatal(r)
+			}
+			return fmt.Sprintf("stop%03d:%d", 300+r.IntN(700), r.IntN(survived.rounds))
+		}, "ORWL_LEASE=600ms")
+	}
+}
+
+// survives plays a run, and returns how many nodes had an event.
+func survives(t *testing.T, seed uint64, events func(*rand.Rand) string, env ...string) int {
 	r := rand.New(rand.NewPCG(seed, 1))
 	nodes := 2 + r.IntN(4)
 	victims := r.Perm(nodes)[:1+r.IntN(min(3, nodes-1))]
 	var all []string
+	asked, short := 0, 0
 	for _, v := range victims {
-		all = append(all, fmt.Sprintf("%d@%s", v, fatal(r)))
+		event := events(r)
+		all = append(all, fmt.Sprintf("%d@%s", v, event))
+		switch {
+		case strings.HasPrefix(event, "term"):
+			asked++
+		case strings.HasPrefix(event, "stop") && event < "stop600": // it is not given up
+			short++
+		}
 	}
 	var said strings.Builder
 	out := new(strings.Builder)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err := launch.Spawn(ctx, launch.Run{
-		Nodes: nodes, Program: os.Args[0], Env: []string{roleVariable + "=survivor", killsVariable + "=" + strings.Join(all, " ")},
+		Nodes: nodes, Program: os.Args[0], Env: append(env, roleVariable+"=survivor", killsVariable+"="+strings.Join(all, " ")),
 		Stdout: out, Stderr: &said,
 	})
-	if done := strings.Count(out.String(), "done"); err != nil || done < nodes-len(victims) {
-		t.Errorf("seed %d: %d nodes, kills %v: %d have ended well, %v\n%s", seed, nodes, all, done, err, said.String())
+	done, left := strings.Count(out.String(), "done"), strings.Count(out.String(), "left")
+	if err != nil || done < nodes-len(victims)+short || done+left < nodes-len(victims)+asked+short || left > asked {
+		t.Errorf("seed %d: %d nodes, kills %v: %d have ended well, %d have left, %v\n%s", seed, nodes, all, done, left, err, said.String())
 	}
 	return len(victims)
 }

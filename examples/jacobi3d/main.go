@@ -48,6 +48,8 @@ func cube(ctx context.Context, rt *orwl.Runtime) error {
 	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
-	fmt.Printf("%v: %.2f s\n", g, time.Since(begin).Seconds())
+	if rt.Node() == 0 {
+		fmt.Printf("%v: %.2f s\n", g, time.Since(begin).Seconds())
+	}
 	return g.Verify(ctx)
 }

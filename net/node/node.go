@@ -29,12 +29,9 @@ type Node interface {
 	Receive(channel uint64, r Receiver) error
 	// Gather returns what each node has said under a name, when all have.
 	Gather(ctx context.Context, name string, blob []byte) ([][]byte, error)
-	// Offer is Gather that does not wait. taken is called, once, with what all have given: nil for
-	// nodes that had gone. It must not wait for another parcel.
-	Offer(name string, blob []byte, taken func(list [][]byte)) (Gathering, error)
-	// OfferAmong gathers from some lives only, by number of the node, in a round of the name that is
+	// GatherAmong gathers from some lives only, by number of the node, in a round of the name that is
 	// later than those before. Each of them that is still a member gives to the later rounds, too.
-	OfferAmong(name string, round uint64, among []uint64, blob []byte, taken func(list [][]byte)) (Gathering, error)
+	GatherAmong(ctx context.Context, name string, round uint64, among []uint64, blob []byte) ([][]byte, error)
 	// ForgetGathered forgets what was gathered under some names. Every node that has given has got
 	// it, and gives no more under these names.
 	ForgetGathered(over func(name string) bool)
@@ -44,15 +41,19 @@ type Node interface {
 	OnLoss(f func(peer int, why error))
 	OnSuspect(f func(peer int))
 	OnApart(f func(why error))
+	// Apart is why this node must not go on, or nil.
+	Apart() error
 	// Where is the address at which a node listens, as this one reaches it.
 	Where(number int) string
 	// OnLate has f called for each node that comes late, and the epoch in which it does.
 	OnLate(f func(peer int, since uint64))
 	// LetIn lets late nodes in, which wait for that if Options.Hold says so.
 	LetIn()
-	// Incarnation is which life of the node this is, and Since the epoch in which it came in.
+	// Incarnation is which life of the node this is, and Since the epoch in which it came in. Again has the process go on as
+	// the next one, if this one is apart.
 	Incarnation() uint64
 	Since() uint64
+	Again(ctx context.Context) (Node, error)
 	// Lost is why a node is gone, or nil. Suspected says that it is silent.
 	Lost(number int) error
 	Suspected(number int) bool
@@ -71,16 +72,6 @@ type Node interface {
 
 	// Close leaves the run.
 	Close(ctx context.Context) error
-}
-
-// Gathering is what a node has offered.
-type Gathering interface {
-	// Round counts the gatherings under the name, from 1. All nodes count alike.
-	Round() uint64
-	// Change offers something else. If it comes too late, the list has what was offered before.
-	Change(blob []byte) error
-	// After Drop, taken is not called any more. The blob that was offered stays.
-	Drop()
 }
 
 // Receiver takes the parcels of a channel. It is called by several goroutines at a

@@ -161,8 +161,13 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 		n.settles()
 		n.entered()
 	}
-	if m.Apart() && !apart {
-		n.parts(now)
+	switch c := m.Chair(); {
+	case m.Apart():
+		if !apart {
+			n.parts(now)
+		}
+	case c != n.number && !n.behind(c) && !n.peer(c).met.Load():
+		n.peer(c).lanes[transport.Control].Connect() // without that it would not notice that the chair is lost
 	}
 	n.mu.Unlock()
 	if now.Number == before.Number {
@@ -272,6 +277,13 @@ func (n *Node) parts(e membership.Epoch) {
 	for _, f := range n.apartSeen {
 		n.notices.put(func() { f(n.apart) })
 	}
+}
+
+// Apart is why this node must not go on as one of the run, or nil: see OnApart.
+func (n *Node) Apart() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.apart
 }
 
 // OnApart has f called, once, if this node must not go on as one of the run: it hears too few of

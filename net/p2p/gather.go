@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/gathering"
 	"github.com/orwl/go-orwl/net/wire"
@@ -15,15 +14,41 @@ import (
 // called it too, so it is a barrier. Names may be used again; a node calls it once at
 // a time for one.
 func (n *Node) Gather(ctx context.Context, name string, blob []byte) ([][]byte, error) {
-	done := make(chan [][]byte, 1)
-	g, err := n.Offer(name, blob, func(list [][]byte) { done <- list })
-	if err != nil {
-		return nil, err
+	return n.gather(ctx, name, blob, func() (gathering.Key, []gathering.Letter) { return n.gatherer.Begin(name, blob) })
+}
+
+// GatherAmong gathers only from some lives, by number of the node: 0 where a node does not take part. All of them give to the same
+// round, which is later than those before under that name. Each of them that is still a member gives to the later rounds
+// of the name, too.
+func (n *Node) GatherAmong(ctx context.Context, name string, round uint64, among []uint64, blob []byte) ([][]byte, error) {
+	k := gathering.Key{Name: name, Round: round}
+	return n.gather(ctx, name, blob, func() (gathering.Key, []gathering.Letter) { return k, n.gatherer.BeginAt(k, blob, among) })
+}
+
+// offered is what this node has given under a name, and where the list goes. Node.mu guards the key.
+type offered struct {
+	key   gathering.Key
+	taken chan [][]byte // has room for one
+}
+
+func (n *Node) gather(ctx context.Context, name string, blob []byte, begin func() (gathering.Key, []gathering.Letter)) ([][]byte, error) {
+	if most := n.mostBlob(); len(name) > wire.MaxText || len(blob) > most {
+		return nil, fmt.Errorf("p2p: Gather of %d bytes under a name of %d, want at most %d and %d", len(blob), len(name), most, wire.MaxText)
 	}
-	defer g.Drop()
+	n.mu.Lock()
+	k, out := begin()
+	o := &offered{k, make(chan [][]byte, 1)}
+	n.gatherings[k] = o
+	n.postGatherings(out)
+	n.mu.Unlock()
+	defer func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		delete(n.gatherings, o.key)
+	}()
 	select {
-	case blobs := <-done:
-		return blobs, nil
+	case list := <-o.taken:
+		return list, nil
 	case <-ctx.Done():
 		return nil, fmt.Errorf("p2p: Gather %q: %w", name, context.Cause(ctx))
 	case <-n.ctx.Done():
@@ -31,40 +56,6 @@ func (n *Node) Gather(ctx context.Context, name string, blob []byte) ([][]byte, 
 	case <-n.parted:
 		return nil, fmt.Errorf("p2p: Gather %q: %w", name, n.apart)
 	}
-}
-
-// offered is what a node has given under a name. It implements node.Gathering.
-type offered struct {
-	node  *Node
-	key   gathering.Key
-	taken func(list [][]byte)
-}
-
-// Offer is Gather that does not wait: taken is called with what all have given. It must not wait
-// for another parcel. It is not called if this node is apart, or closed.
-func (n *Node) Offer(name string, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
-	return n.gives(name, blob, taken, func() (gathering.Key, []gathering.Letter) { return n.gatherer.Begin(name, blob) })
-}
-
-// OfferAmong gathers only from some lives, by number of the node. All of them give to the same round, which is
-// later than those before under that name. Each of them that is still a member gives to the later rounds of the
-// name, too.
-func (n *Node) OfferAmong(name string, round uint64, among []uint64, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
-	k := gathering.Key{Name: name, Round: round}
-	return n.gives(name, blob, taken, func() (gathering.Key, []gathering.Letter) { return k, n.gatherer.BeginAt(k, blob, among) })
-}
-
-func (n *Node) gives(name string, blob []byte, taken func([][]byte), begin func() (gathering.Key, []gathering.Letter)) (node.Gathering, error) {
-	if most := n.mostBlob(); len(name) > wire.MaxText || len(blob) > most {
-		return nil, fmt.Errorf("p2p: Gather of %d bytes under a name of %d, want at most %d and %d", len(blob), len(name), most, wire.MaxText)
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	k, out := begin()
-	o := &offered{n, k, taken}
-	n.gatherings[k] = o
-	n.postGatherings(out)
-	return o, nil
 }
 
 // moved notes that what this node has given is for another round. n.mu is held.
@@ -79,31 +70,6 @@ func (n *Node) moved(was, is gathering.Key) {
 // mostBlob is how much one node may give, so that all of it is one parcel.
 func (n *Node) mostBlob() int {
 	return (n.options.MaxBulk - gathering.Overhead(n.options.Nodes)) / n.options.Nodes
-}
-
-// Round implements node.Gathering.
-func (g *offered) Round() uint64 {
-	g.node.mu.Lock()
-	defer g.node.mu.Unlock()
-	return g.key.Round
-}
-
-// Change implements node.Gathering.
-func (g *offered) Change(blob []byte) error {
-	if most := g.node.mostBlob(); len(blob) > most {
-		return fmt.Errorf("p2p: Gather of %d bytes, want at most %d", len(blob), most)
-	}
-	g.node.mu.Lock()
-	defer g.node.mu.Unlock()
-	g.node.postGatherings(g.node.gatherer.Change(g.key, blob))
-	return nil
-}
-
-// Drop implements node.Gathering.
-func (g *offered) Drop() {
-	g.node.mu.Lock()
-	defer g.node.mu.Unlock()
-	delete(g.node.gatherings, g.key)
 }
 
 // ForgetGathered forgets what was gathered under some names. Every node that has given has got the
@@ -141,36 +107,33 @@ func (n *Node) takeGathering(from int, said control.Message, bulk []byte) error 
 	if err != nil {
 		return fmt.Errorf("%w: node %d: %w", ErrProtocol, from, err)
 	}
-	taken, err := n.gathers(from, in)
-	if err != nil {
+	if err := n.gathers(from, in); err != nil {
 		return fmt.Errorf("%w: %w", ErrProtocol, err)
-	}
-	if taken != nil {
-		taken(in.List)
 	}
 	return nil
 }
 
-// gathers takes a message, and returns the function that waits for the list in it.
-func (n *Node) gathers(from int, in gathering.Message) (taken func([][]byte), err error) {
+// gathers takes a message.
+func (n *Node) gathers(from int, in gathering.Message) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.gatherer == nil {
-		return nil, fmt.Errorf("%w: node %d gives to %q, and the run has not begun", gathering.ErrMessage, from, in.Key.Name)
+		return fmt.Errorf("%w: node %d gives to %q, and the run has not begun", gathering.ErrMessage, from, in.Key.Name)
 	}
 	out, done, err := n.gatherer.Step(from, in)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	n.postGatherings(out)
 	o := n.gatherings[in.Key]
 	if !done || o == nil {
-		return nil, nil
+		return nil
 	}
 	delete(n.gatherings, in.Key)
 	if n.ready(in.Epoch) {
-		return o.taken, nil
+		o.taken <- in.List
+	} else {
+		n.later = append(n.later, later{in.Epoch, func() { o.taken <- in.List }})
 	}
-	n.later = append(n.later, later{in.Epoch, func() { o.taken(in.List) }})
-	return nil, nil
+	return nil
 }

@@ -72,9 +72,10 @@ func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string
 		return "the run has not begun"
 	case hello.Incarnation < p.life():
 		return "a later life of it was there"
-	case hello.Incarnation > p.life() && p.fate() == nil:
+	case hello.Incarnation > p.life() && p.fate() == nil && address != p.where():
 		return fmt.Sprintf("node %d, at %s, is still there", p.number, p.where())
 	case hello.Incarnation > p.life():
+		p.lose(fmt.Errorf("%w: %w", errEnded, errBefore)) // if it is not lost yet: a later life has its address
 		// A knock is always taken.
 		_ = n.change(func(m *membership.Member) ([]membership.Letter, error) {
 			return m.Knock(p.number, hello.Incarnation, address), nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
@@ -37,21 +39,29 @@ func (n *Node) knock(ctx context.Context) error {
 	defer cancel()
 	var doors sync.WaitGroup
 	reasons, asked := make([]error, len(n.peers)), make([]bool, len(n.peers))
+	var gone atomic.Int32 // nodes that nobody asks any more
 	pass := time.NewTicker(parkedPass)
 	defer pass.Stop()
 	for wait := parkedTries; ; wait-- {
-		known := false
+		known := int32(0)
 		for _, p := range n.all() {
 			if p == nil || n.door(p) == "" {
 				continue
 			}
-			if known = true; !asked[p.number] {
+			if known++; !asked[p.number] {
 				asked[p.number] = true
-				doors.Go(func() { reasons[p.number] = p.knocks(ctx) })
+				doors.Go(func() {
+					reasons[p.number] = p.knocks(ctx)
+					gone.Add(1)
+				})
 			}
 		}
-		if !known {
+		switch known {
+		case 0:
 			return errors.New("p2p: Options.Late without an address of another node: give Root or Peers")
+		case gone.Load():
+			doors.Wait()
+			return errors.Join(reasons...)
 		}
 		select {
 		case <-n.joined:
@@ -129,11 +139,20 @@ func (n *Node) comesIn() bool {
 	return n.takeMembers(membership.Message{Kind: membership.Enter, Number: e.Number, Seats: e.Seats}) == nil
 }
 
-// knocks asks one node until this one is in, and returns why it was not, so far.
+// knocks asks one node until this one is in, and returns why it was not, so far. A node that was in touch with the life before has
+// ended if nobody listens at its address for a lease.
 func (p *peer) knocks(ctx context.Context) error {
 	var last error // the error that says most: a node's own words
+	o := p.node.options
+	heard := time.Now()
 	for {
 		why := p.ask(ctx)
+		switch {
+		case !isAny(why, syscall.ECONNREFUSED, transport.ErrNobody):
+			heard = time.Now()
+		case o.past.Life != 0 && time.Since(heard) > o.Lease+o.Skew:
+			return fmt.Errorf("p2p: node %d has ended: %w", p.number, why)
+		}
 		if last == nil || errors.Is(why, ErrRefused) {
 			last = why
 		}

@@ -23,7 +23,8 @@ type crew struct {
 	following bool        // node 0 has said where it listens
 	silent    bool        // node 0 has closed its end, and has not said where it listens
 	headless  bool        // node 0 has ended
-	goesOn    bool        // node 0 has said that the run goes on without lost nodes
+	goesOn    bool        // a node has said that the run goes on without lost nodes
+	done      bool        // a node has said that the run has ended well
 
 	latecomers
 
@@ -39,12 +40,8 @@ type crew struct {
 }
 
 func newCrew(r Run) *crew {
-	reporters := 1
-	if r.admits() {
-		reporters = r.Nodes + r.Restarts
-	}
 	return &crew{
-		run: r, endings: make(chan ending), reports: make(chan saying, reporters*(mostReports+1)),
+		run: r, endings: make(chan ending), reports: make(chan saying, (r.Nodes+r.Restarts)*(mostReports+1)),
 		latecomers: latecomers{left: r.Restarts, at: make([]address, r.Nodes), started: r.Begin},
 	}
 }
@@ -87,7 +84,7 @@ type saying struct {
 }
 
 // mostReports is how many lines a node says.
-const mostReports = 2
+const mostReports = 3
 
 // listens passes on what a node says by a pipe.
 func (c *crew) listens(m *member) {
@@ -111,7 +108,11 @@ func (c *crew) hear(said saying) {
 		}
 		return
 	}
-	if said.line == goOn {
+	switch said.line {
+	case ended:
+		c.done = true
+		return
+	case goOn:
 		c.goesOn = c.goesOn || m.in
 		c.isIn(m)
 		return
@@ -227,6 +228,8 @@ func (c *crew) bury(e ending) {
 func (c *crew) miss(m *member, failed *NodeError) {
 	switch {
 	case !m.in && (c.asked || c.retired): // nobody waits for it
+	case c.done && c.goesOn && c.failure == nil && !c.asked:
+		c.note("%v; the run has ended well without it", failed)
 	case !c.goesOn || c.asked || c.failure != nil || !c.lives():
 		c.fail(failed)
 		c.blame(failed)

@@ -20,7 +20,7 @@ func FromEnvironment() (Place, error) {
 		return Place{}, err
 	}
 	if os.Getenv(envReport) != "" {
-		p.Report, p.GoOn = report, reportGoOn
+		p.Report, p.GoOn, p.Done = report, reportGoOn, reportDone
 	}
 	if os.Getenv(envProgress) != "" {
 		p.Progress = func(done Progress) error { return reportProgress(p.Node, done) }

@@ -9,4 +9,6 @@ func report(string) error { return ErrUnsupported }
 
 func reportGoOn() error { return ErrUnsupported }
 
+func reportDone() error { return ErrUnsupported }
+
 func reportProgress(int, Progress) error { return ErrUnsupported }

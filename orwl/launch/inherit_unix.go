@@ -17,22 +17,25 @@ import (
 	"time"
 )
 
-// A process inherits the reading end of a pipe from Spawn, the lifeline, and node 0 the writing
-// end of another, the report. Over ssh these are its standard input and its standard error. If lost
-// nodes are started again, all nodes have a report.
+// A process inherits the reading end of a pipe from Spawn, the lifeline, and the writing
+// end of another, the report. Over ssh these are its standard input and its standard error.
 //
 // The lifeline brings the cluster key in hexadecimal, in one line. A line after that is the
 // number of a signal that the process sends to itself. When the lifeline is cut, the process
 // that held its other end is gone.
 //
-// The report takes two lines, each behind a mark: where the node listens, and later, if the run
-// goes on without nodes that are lost, the words goOn. A node that comes back says these when it is in.
+// The report takes up to three lines, each behind a mark: where the node listens, and later, if the run
+// goes on without nodes that are lost, the words goOn. A node that comes back says these when it is in. If the run has ended well
+// on the node, the last line says so.
 //
 // If the launcher wants to know how far the nodes are, all of them inherit the writing end of one
 // more pipe, or have their standard error over ssh. It takes a line behind a mark for each
 // [Progress].
 
-const goOn = "go on"
+const (
+	goOn  = "go on"
+	ended = "ended well"
+)
 
 // inheritedKey takes the lifeline, once, and returns the key that came with it.
 var inheritedKey = sync.OnceValues(func() ([]byte, error) {
@@ -98,6 +101,9 @@ func report(address string) error {
 
 // reportGoOn says that the run goes on without nodes that are lost.
 var reportGoOn = sync.OnceValue(func() error { return say(reportEnd, goOn) })
+
+// reportDone says that the run has ended well.
+func reportDone() error { return say(reportEnd, ended) }
 
 // reportProgress says how far this node is.
 func reportProgress(node int, p Progress) error { return say(progressEnd, p.line(node)) }

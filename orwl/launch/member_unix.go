@@ -52,7 +52,7 @@ func (c *crew) member(s seated) (*member, error) {
 		m.cmd = exec.Command(c.run.Program, c.run.Args...)
 		m.cmd.Env = append(withoutOwn(os.Environ()), c.run.environment(s, descriptorsHere)...)
 		var said *os.File
-		if c.run.reports(node) {
+		if c.run.reports() {
 			if m.report, said, err = os.Pipe(); err != nil {
 				w.Close()
 				return nil, err
@@ -73,7 +73,7 @@ func (c *crew) member(s seated) (*member, error) {
 			m.cmd.Stdin = r
 		}
 		said := mostReports // how many lines it has said; all, if it reports nothing
-		if c.run.reports(node) {
+		if c.run.reports() {
 			said = 0
 			m.silence = func() { c.reports <- saying{m, "", true} }
 		}

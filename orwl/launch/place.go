@@ -31,7 +31,7 @@ type Place struct {
 	// left. See orwl.Runtime.Late.
 	Late bool
 	// Report tells the process that started this one where it listens, once, as host:port. It is
-	// nil if no process waits for that: only for node 0, unless nodes are started again.
+	// nil if no process waits for that.
 	Report func(address string) error
 	// Unmet says that the process knows only how many nodes there are, and finds the others by
 	// their key: see orwl.Meet, which gives it a number.
@@ -42,6 +42,9 @@ type Place struct {
 	// nodes that are lost from now on; or that this late node is in it. Until then the first
 	// node that fails ends all. It is nil if Report is.
 	GoOn func() error
+	// Done tells the process that started this one that the run has ended well here, and so for all: a node that fails later
+	// was given up by then. It is nil if Report is.
+	Done func() error
 	// Progress tells the process that started this one how far it is, as often as it likes. It is
 	// nil if no process wants to know.
 	Progress func(Progress) error

@@ -147,11 +147,8 @@ type seated struct {
 	peers string // where all nodes are, for one that comes late
 }
 
-// reports reports whether a node says where it listens.
-func (r *Run) reports(node int) bool { return r.Nodes > 1 && (node == 0 || r.admits()) }
-
-// admits reports whether nodes may come late.
-func (r *Run) admits() bool { return r.Restarts > 0 || r.Begin < r.Nodes }
+// reports reports whether nodes say where they listen.
+func (r *Run) reports() bool { return r.Nodes > 1 }
 
 // environment is what a node finds in its environment besides what is there.
 func (r *Run) environment(s seated, at descriptors) []string {
@@ -168,7 +165,7 @@ func (r *Run) environment(s seated, at descriptors) []string {
 	if terminal.IsSeen(r.Stderr) {
 		env = append(env, envTerminal+"=1")
 	}
-	if r.reports(s.node) {
+	if r.reports() {
 		env = append(env, envReport+"="+strconv.Itoa(at.report))
 	}
 	switch {

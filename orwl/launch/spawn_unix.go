@@ -18,7 +18,7 @@ var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sys
 // It returns when all have ended: nil if all ended well, else a [*NodeError] of the first that did
 // not, or ctx's reason. A node that was killed comes before those that failed because they missed
 // it. As soon as one node fails, or ctx ends, the others are asked to end, by SIGTERM, and killed
-// after Run.Grace. If node 0 has said that the run goes on ([Place.GoOn]), a node that fails does
+// after Run.Grace. If a node has said that the run goes on ([Place.GoOn]), a node that fails does
 // not end the others: a line on Run.Stderr names it, and Run.Restarts may start it again. SIGINT,
 // SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of to this process, and SIGUSR1
 // starts one node more, if Run.Begin has left any. If this process dies they do not outlive it: on

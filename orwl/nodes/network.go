@@ -61,6 +61,15 @@ func (w Network) Meet(ctx context.Context, p node.Party) (node.Seat, error) {
 // member is a node of package p2p.
 type member struct{ *p2p.Node }
 
+// Again implements node.Node.
+func (m member) Again(ctx context.Context) (node.Node, error) {
+	n, err := m.Node.Again(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return member{n}, nil
+}
+
 // Memory implements node.Node.
 func (m member) Memory() node.Memory { return m.Node.Memory() }
 

@@ -106,3 +106,29 @@ func Choose(reports []Report) Plan {
 	}
 	return p
 }
+
+// Stay says which nodes of a life are in the next one: all but those that leave. A node that has the only copy of a part of
+// the newest cut stays nevertheless, and may leave at the end of the next life.
+func Stay(reports []Report, leaves []bool) (stay []int) {
+	from := Choose(reports).From
+	gone := make([]bool, len(reports))
+	rest := func() (nodes []int, of []Report) {
+		for i, r := range reports {
+			if !gone[i] {
+				nodes, of = append(nodes, i), append(of, r)
+			}
+		}
+		return nodes, of
+	}
+	if !slices.Contains(leaves, false) {
+		return nil
+	}
+	for i, leave := range leaves {
+		gone[i] = leave
+		if _, of := rest(); leave && Choose(of).From != from {
+			gone[i] = false
+		}
+	}
+	stay, _ = rest()
+	return stay
+}

@@ -57,3 +57,47 @@ func TestLateWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestAllLeaveAtOnce has both nodes leave. The chair waits for no cut.
+func TestAllLeaveAtOnce(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	for from, want := range []int{0, 2} {
+		out := k.Take(from, Message{Kind: Leave, Life: 1})
+		if len(out) != want {
+			t.Errorf("node %d leaves: %v, want %d letters", from, out, want)
+		}
+		for _, l := range out {
+			if l.Kind != Whole || !l.Last {
+				t.Errorf("node %d leaves: %v, want the end of the life", from, l)
+			}
+		}
+	}
+}
+
+// TestStay has nodes leave. A node that has the only copy of a part stays.
+func TestStay(t *testing.T) {
+	held := func(owners ...int) (r Report) {
+		r.Tasks = 2
+		for _, o := range owners {
+			r.Parts = append(r.Parts, Held{Key{1, 40}, o, 1})
+		}
+		return r
+	}
+	for what, c := range map[string]struct {
+		reports []Report
+		leaves  []bool
+		want    []int
+	}{
+		"nobody leaves":         {[]Report{held(0), held(1)}, []bool{false, false}, []int{0, 1}},
+		"all leave":             {[]Report{held(0, 1), held(0, 1)}, []bool{true, true}, nil},
+		"the first":             {[]Report{held(0, 1), held(0, 1)}, []bool{true, false}, []int{1}},
+		"the last":              {[]Report{held(0, 1), held(0, 1)}, []bool{false, true}, []int{0}},
+		"it has the only copy":  {[]Report{held(0), held(1)}, []bool{true, false}, []int{0, 1}},
+		"two have the only one": {[]Report{held(1), held(0), held(0)}, []bool{false, true, true}, []int{0, 2}},
+	} {
+		if got := Stay(c.reports, c.leaves); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s: %v stay, want %v", what, got, c.want)
+		}
+	}
+}

@@ -24,6 +24,15 @@
 // their contents. A new owner also sends them to its buddy, as for any cut, so the first cut of the new life becomes whole, and a
 // second loss costs no more than the first one.
 //
+// # Ends that are wanted
+//
+// A node that wants another life tells the chair: because another node has come, or because it leaves itself. The life ends with the next whole cut:
+//
+//	node  ──Want, Leave─▶ chair
+//	chair ──Whole 60, the last──▶ all   each ends the life
+//
+// Only what the tasks did while the cut became whole is done again. If all nodes leave, nobody waits for a cut.
+//
 // # What holds
 //
 //   - A record of a cut that a life begins from is complete, and is of the task's last round up to the cut's.

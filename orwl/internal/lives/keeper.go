@@ -33,6 +33,7 @@ type Keeper struct {
 	parts map[part]*records
 	whole Key    // the newest whole cut of this life that this node knows of
 	asked uint64 // the round of the last cut of this life that this node was asked for
+	over  bool   // the life ends with the newest whole cut
 	chair chair
 }
 
@@ -41,8 +42,8 @@ func NewKeeper() *Keeper { return &Keeper{parts: make(map[part]*records)} }
 
 // Begin begins a life. The records that this node sends go to the new owners of their tasks.
 func (k *Keeper) Begin(l Life) (out []Letter) {
-	k.life, k.asked, k.whole, k.began = l, 0, Key{}, true
-	k.chair = chair{have: make(map[int]int)}
+	k.life, k.asked, k.whole, k.began, k.over = l, 0, Key{}, true, false
+	k.chair = chair{have: make(map[int]int), leave: make(map[int]bool)}
 	if l.From.From == (Key{}) {
 		return nil
 	}
@@ -160,15 +161,37 @@ func (k *Keeper) Take(from int, m Message) (out []Letter) {
 		return k.adds(part{k.key(m.Round), m.Owner}, m.Tasks, m.Record)
 	case Have:
 		if k.chair.has(m, k.life.Total) {
-			for i := range k.life.Nodes {
-				out = append(out, Letter{i, Message{Kind: Whole, Life: k.life.Number, Round: m.Round}})
-			}
+			return k.tellWhole()
 		}
 	case Whole:
 		k.drop(m.Round)
+		k.over = m.Last
+	case Want:
+		k.chair.want = true
+	case Leave:
+		k.chair.want = true
+		if k.chair.leave[from] = true; len(k.chair.leave) == k.life.Nodes {
+			return k.tellWhole() // nobody goes on, so nobody waits for another cut
+		}
 	}
 	return out
 }
+
+// tellWhole has the chair tell all nodes of the newest whole cut.
+func (k *Keeper) tellWhole() (out []Letter) {
+	for i := range k.life.Nodes {
+		out = append(out, Letter{i, Message{Kind: Whole, Life: k.life.Number, Round: k.chair.whole, Last: k.chair.want}})
+	}
+	return out
+}
+
+// Want has the life end with the next whole cut, and Leave, too: this node is not in the next one then, if the others can do
+// without it.
+func (k *Keeper) Want() []Letter  { return []Letter{{0, Message{Kind: Want, Life: k.life.Number}}} }
+func (k *Keeper) Leave() []Letter { return []Letter{{0, Message{Kind: Leave, Life: k.life.Number}}} }
+
+// Over reports whether this life ends with its newest whole cut. The caller ends it.
+func (k *Keeper) Over() bool { return k.over }
 
 // drop drops the cuts before a whole one of this life.
 func (k *Keeper) drop(whole uint64) {
@@ -191,17 +214,21 @@ func (k *Keeper) Ask(round uint64) (out []Letter) {
 	return out
 }
 
-// Asking reports whether a cut is under way, and the furthest round that the chair knows of.
+// Asking reports whether a cut is under way, and the furthest round that the chair knows of. Wanted reports whether a node
+// waits for the next one.
 func (k *Keeper) Asking() (asking bool, furthest uint64) {
 	return k.chair.asked > 0, max(k.chair.most, k.chair.whole)
 }
+func (k *Keeper) Wanted() bool { return k.chair.want }
 
 // chair is what node 0 knows of the cut that is under way.
 type chair struct {
-	asked uint64      // its round; 0: none is
-	whole uint64      // the round of the last one
-	have  map[int]int // by owner: its tasks, if its buddy has their records
-	most  uint64      // how far a node was that had passed a cut
+	asked uint64       // its round; 0: none is
+	whole uint64       // the round of the last one
+	have  map[int]int  // by owner: its tasks, if its buddy has their records
+	most  uint64       // how far a node was that had passed a cut
+	want  bool         // the life ends with the next whole cut
+	leave map[int]bool // nodes that leave then
 }
 
 // past takes the word of a node that the cut cannot be.

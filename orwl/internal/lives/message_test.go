@@ -13,6 +13,9 @@ var messages = []Message{
 	{Kind: Part, Life: 1, Round: 60, Owner: 0, Tasks: 1, Record: Record{Task: 0, Rounds: 60}},
 	{Kind: Have, Life: 1, Round: 60, Owner: 1, Tasks: 1},
 	{Kind: Whole, Life: 1, Round: 60},
+	{Kind: Whole, Life: 1, Round: 60, Last: true},
+	{Kind: Want, Life: 1},
+	{Kind: Leave, Life: 1},
 }
 
 // TestMessages encodes messages and reads them.

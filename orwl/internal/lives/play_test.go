@@ -26,10 +26,15 @@ type world struct {
 	kills     int    // members of the life that died before or since then
 	deaths    int    // deaths that will come
 	echoes    int    // ends of a life without a death that are still to come
+	wants     int    // ends of a life that are wanted, and are still to come
+	leaves    int    // processes that will leave
+	finished  bool   // all have left
 	seen      map[string]int
 	rounds    []uint64 // by task: how far it is in this life
 	wholes    int      // of this life
 	passed    bool     // a process has passed a cut of this life
+	wanted    bool     // the chair knows that its end is wanted
+	told      uint64   // the newest round of it that the chair has called whole
 	ready     int      // processes that have what the life begins from
 }
 
@@ -37,6 +42,7 @@ type world struct {
 type process struct {
 	keeper   *Keeper
 	dead     bool
+	leaves   bool // it wants to leave
 	me       int
 	mine     []int // tasks
 	began    bool  // it has begun the life
@@ -61,6 +67,15 @@ func (w *world) fail(format string, args ...any) {
 // sends puts letters on their way.
 func (w *world) sends(p *process, letters []Letter) {
 	for _, l := range letters {
+		if l.Kind == Whole && l.Last != w.wanted {
+			w.fail("the cut of round %d is whole, and the last one %v of life %d, whose end is wanted %v", l.Round, l.Last, w.life, w.wanted)
+		}
+		if l.Kind == Whole && l.To == 0 && l.Round <= w.told && !w.allLeave() {
+			w.fail("the chair tells of a cut of round %d, and has told of one of round %d", l.Round, w.told)
+		}
+		if l.Kind == Whole && l.To == 0 {
+			w.told = l.Round
+		}
 		if l.Kind == Whole && l.To == 0 && l.Round > w.whole {
 			w.whole, w.kills = l.Round, 0
 			for _, m := range w.members {
@@ -83,6 +98,11 @@ func (w *world) sends(p *process, letters []Letter) {
 		}
 		w.post = append(w.post, sent{w.members[l.To], l, p.me})
 	}
+}
+
+// allLeave reports whether all processes of the life leave.
+func (w *world) allLeave() bool {
+	return !slices.ContainsFunc(w.members, func(p *process) bool { return !p.leaves })
 }
 
 // record is what a task adds to a cut.
@@ -157,9 +177,14 @@ func (w *world) takes(i int) {
 		w.asks(p, round)
 		return
 	}
+	w.wanted = w.wanted || s.Life == w.life && (s.Kind == Want || s.Kind == Leave)
 	w.sends(p, p.keeper.Take(s.from, s.Message))
 	if s.Kind == Whole && s.Life == w.life && p.began {
-		w.keeps(p, func(k Key) bool { return k.Life == w.life && k.Round >= s.Round })
+		w.keeps(p, func(k Key) bool { return s.Round == 0 || k.Life == w.life && k.Round >= s.Round })
+		if p.keeper.Over() {
+			w.seen["over"]++
+			w.leave(p)
+		}
 	}
 }
 
@@ -180,13 +205,38 @@ func (w *world) living() []*process {
 // begins begins the next life, once all that live have ended the last one.
 func (w *world) begins() {
 	w.life++
-	w.members = w.living()
-	w.r.Shuffle(len(w.members), func(i, j int) { w.members[i], w.members[j] = w.members[j], w.members[i] })
-	reports := make([]Report, len(w.members))
-	for i, p := range w.members {
-		reports[i] = p.keeper.Report()
+	all := w.living()
+	w.r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	reports, leaves := make([]Report, len(all)), make([]bool, len(all))
+	for i, p := range all {
+		reports[i], leaves[i] = p.keeper.Report(), p.leaves
 	}
-	plan := Choose(reports)
+	stay := Stay(reports, leaves)
+	if w.finished = len(stay) == 0; w.finished {
+		w.seen["all leave"]++
+		return
+	}
+	w.members = nil
+	var kept []Report
+	for i, p := range all {
+		switch {
+		case slices.Contains(stay, i):
+			w.members, kept = append(w.members, p), append(kept, reports[i])
+			if p.leaves {
+				w.seen["stays for its copy"]++
+			}
+		case !p.leaves:
+			w.fail("life %d begins without a node that does not leave", w.life)
+		default: // its copies are lost
+			p.dead = true
+			w.kills++
+			w.seen["has left"]++
+		}
+	}
+	plan := Choose(kept)
+	if from := Choose(reports).From; plan.From != from {
+		w.fail("life %d begins from %v, and from %v if nobody had left", w.life, plan.From, from)
+	}
 	if w.kills <= 1 && plan.From.Round < w.whole {
 		w.fail("life %d begins from %v, although the cut of round %d was whole, and %d processes have died since", w.life, plan.From, w.whole, w.kills)
 	}
@@ -203,7 +253,7 @@ func (w *world) begins() {
 	}
 	w.over = false
 	for i, p := range w.members {
-		*p = process{keeper: p.keeper}
+		*p = process{keeper: p.keeper, leaves: p.leaves}
 		for t, n := range on {
 			if n == i {
 				p.mine = append(p.mine, t)
@@ -214,7 +264,7 @@ func (w *world) begins() {
 			On: func(t int) int { return on[t] }, From: plan,
 		}
 	}
-	w.rounds, w.ready, w.passed, w.wholes = make([]uint64, len(w.ends)), 0, false, 0
+	w.rounds, w.ready, w.passed, w.wholes, w.wanted, w.told = make([]uint64, len(w.ends)), 0, false, 0, false, 0
 }
 
 // begin has a process begin the life.
@@ -222,6 +272,9 @@ func (w *world) begin(p *process) {
 	l := *p.next
 	p.next, p.began = nil, true
 	w.sends(p, p.keeper.Begin(l))
+	if p.leaves {
+		w.sends(p, p.keeper.Leave())
+	}
 }
 
 // restores gives a process's tasks what the life begins from, once all of that is there.
@@ -251,6 +304,9 @@ func (w *world) restores(p *process) bool {
 func (w *world) leave(p *process) {
 	p.keeper.End()
 	p.next, p.began, p.left = nil, false, true
+	if !slices.ContainsFunc(w.living(), func(p *process) bool { return !p.left }) {
+		w.begins()
+	}
 }
 
 // step does one thing that may happen, and reports whether the run is over.
@@ -271,12 +327,16 @@ func (w *world) step() bool {
 		w.over = true
 	case c < 20 && w.over:
 		w.leave(p)
-		if !slices.ContainsFunc(w.living(), func(p *process) bool { return !p.left }) {
-			w.begins()
-		}
 	case p.left:
 	case p.next != nil:
 		w.begin(p)
+	case c < 22 && w.wants > 0:
+		w.wants--
+		w.sends(p, p.keeper.Want())
+	case c < 24 && w.leaves > 0 && !p.leaves:
+		w.leaves--
+		p.leaves = true
+		w.sends(p, p.keeper.Leave())
 	case c < 60 && len(w.post) > 0:
 		w.takes(w.r.IntN(len(w.post)))
 	case !p.restored:
@@ -293,13 +353,13 @@ func (w *world) step() bool {
 			w.does(p, t)
 		}
 	}
-	return !w.over && w.ready == len(w.members) && slices.Equal(w.rounds, w.ends)
+	return w.finished || !w.over && w.ready == len(w.members) && slices.Equal(w.rounds, w.ends)
 }
 
 // play plays a run with some deaths to its end.
 func play(t *testing.T, seed uint64, seen map[string]int) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	w := &world{t: t, seed: seed, r: r, deaths: r.IntN(4), echoes: r.IntN(2), seen: seen}
+	w := &world{t: t, seed: seed, r: r, deaths: r.IntN(4), echoes: r.IntN(2), wants: r.IntN(3), leaves: r.IntN(3), seen: seen}
 	for range 1 + r.IntN(4) {
 		w.processes = append(w.processes, &process{keeper: NewKeeper()})
 	}
@@ -321,8 +381,12 @@ func play(t *testing.T, seed uint64, seen map[string]int) {
 
 // ended checks that no cut is under way when all tasks have ended, and all messages have come: each task has its record.
 func (w *world) ended() {
-	for len(w.post) > 0 {
+	life := w.life
+	for len(w.post) > 0 && !w.finished && w.life == life {
 		w.takes(w.r.IntN(len(w.post)))
+	}
+	if w.finished || w.life > life {
+		return
 	}
 	if asking, _ := w.members[0].keeper.Asking(); asking {
 		w.fail("all tasks have ended, and the chair still waits for a cut of life %d", w.life)
@@ -335,7 +399,8 @@ func TestSeeds(t *testing.T) {
 	for seed := range seeds.All() {
 		play(t, seed, seen)
 	}
-	for _, state := range []string{"whole", "whole of several", "whole of one", "three wholes in a life", "passed", "whole after one that was passed", "late", "from a cut", "death", "death while restoring"} {
+	for _, state := range []string{"whole", "whole of several", "whole of one", "three wholes in a life", "passed", "whole after one that was passed", "late", "from a cut", "death", "death while restoring",
+		"over", "has left", "stays for its copy", "all leave"} {
 		if seen[state] == 0 {
 			t.Errorf("no run has seen %q: %v", state, seen)
 		}

@@ -165,9 +165,12 @@ func ParseStarts(b []byte, tasks int) (*Starts, error) {
 	return s, nil
 }
 
-// Life is what a node tells the others when a life has ended on it.
+// Life is what a node tells the others when a life has ended on it, or when it has come to the run.
 type Life struct {
 	Version uint64       `msgpack:"version"`
+	Number  uint64       `msgpack:"number"` // of the life
+	Among   uint64       `msgpack:"among"`  // which life of its own the node is in, as the network counts
+	Leaves  bool         `msgpack:"leaves"` // it wants to leave the run
 	Outcome Outcome      `msgpack:"outcome"`
 	Node    int          `msgpack:"node"`   // which has failed
 	Text    string       `msgpack:"text"`   // how, or what cannot survive
@@ -181,6 +184,8 @@ type Outcome uint8
 // The outcomes.
 const (
 	Done   Outcome = iota // the program has returned without an error
+	Came                  // there was none: the node has come to the run
+	Over                  // the life has ended with a cut, because a node wanted it
 	Lost                  // another node is lost, or was lost before the program had begun its run
 	Mortal                // another node is lost, and the program cannot go on without it
 	Failed                // the program has failed

@@ -342,3 +342,6 @@ func (m *Member) adopt(e Epoch) {
 		}
 	}
 }
+
+// Chair is the member that decides on the next epoch, as far as this node knows. It waits for that one, so it must be in touch with it.
+func (m *Member) Chair() int { return m.chair() }
