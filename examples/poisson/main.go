@@ -34,7 +34,7 @@ func solve(ctx context.Context, rt *orwl.Runtime) error {
 		return err
 	}
 	cells, err := x.Values(ctx)
-	fmt.Printf("%v, %d sweeps, %.9f in the middle\n", g, g.Progress().Sweeps, cells[len(cells)/2+*side/2])
+	fmt.Printf("%v, %d sweeps, %.9f in the middle\n", g, g.Sweeps(), cells[len(cells)/2+*side/2])
 	return err
 }
 

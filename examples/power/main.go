@@ -41,7 +41,7 @@ func plate(ctx context.Context, rt *orwl.Runtime) error {
 	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
-	fmt.Printf("%v: the shape stays the same after %d years\n", g, g.Progress().Sweeps)
+	fmt.Printf("%v: the shape stays the same after %d years\n", g, g.Sweeps())
 	return nil
 }
 

@@ -140,12 +140,6 @@ type column interface {
 	same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool)
 }
 
-// Grid is the grid of the field.
-func (f *Field[T]) Grid() *Grid { return f.grid }
-
-// Name is the name of the field.
-func (f *Field[T]) Name() string { return f.name }
-
 func (f *Field[T]) title() string     { return f.name }
 func (f *Field[T]) elementBytes() int { return int(reflect.TypeFor[T]().Size()) }
 func (f *Field[T]) changes() bool     { return len(f.writers) > 0 }

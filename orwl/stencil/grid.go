@@ -68,15 +68,6 @@ func New(rt *orwl.Runtime, o Options) *Grid {
 	return g
 }
 
-// Name is the name of the grid.
-func (g *Grid) Name() string { return g.o.Name }
-
-// Size is the number of cells in each dimension.
-func (g *Grid) Size() Size { return slices.Clone(g.o.Size) }
-
-// Runtime is the runtime that the grid is declared in.
-func (g *Grid) Runtime() *orwl.Runtime { return g.rt }
-
 // check keeps an error for Sweep.
 func (g *Grid) check(err error) {
 	if err != nil {

@@ -164,7 +164,7 @@ func TestConstant(t *testing.T) {
 	if err != nil || len(values) != 48 || values[47] != 507 {
 		t.Errorf("%v, %v", values, err)
 	}
-	s, err := c.Snapshot(context.Background())
+	s, err := c.snapshot(context.Background())
 	if err != nil || !slices.Equal(s.Cells, values) || s.First != 3 || s.Last != 3 {
 		t.Errorf("%v, %v", s, err)
 	}
