@@ -70,11 +70,15 @@ func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
 	if f.films && inPass == 0 {
 		inPass = 1 // a film shows passes
 	}
-	f.cells = stencil.New(rt, stencil.Options{
+	o := stencil.Options{
 		Name: "block", Size: stencil.Size{f.rows, f.cols}, Update: stencil.InPlace,
 		Blocks: stencil.Size{f.grid.rows, f.grid.cols}, Sweeps: inPass, Exporters: f.form == nine,
-		Watch: f.watch(),
-	})
+		Clock: f.clock, Live: f.exhibit != nil,
+	}
+	if f.trace != nil {
+		o.Observe = f.trace.changed
+	}
+	f.cells = stencil.New(rt, o)
 	names := [planes]string{"data", "zb", "zr", "zu", "zv", "zz"}
 	for p := range planes {
 		o := stencil.FieldOptions[float64]{Constant: p != planeData, InitialRow: f.initial(ctx, p)}
@@ -129,15 +133,6 @@ func (f *field) sweep(ctx context.Context, b *stencil.Block) {
 	v.planes[planeData] = matrix{step: m.Row, cols: e.cols + 2, cells: m.Cells[m.First-m.Row-1:]}
 	// Its only error is the end of ctx, which Run returns.
 	_ = f.sweepOnce(ctx, v, nil)
-}
-
-// watch measures what blocks do, and tells of it if there is a trace or an exhibit.
-func (f *field) watch() stencil.Watch {
-	w := stencil.Watch{Clock: f.clock, Live: f.exhibit != nil}
-	if f.trace != nil {
-		w.Observe = f.trace.changed
-	}
-	return w
 }
 
 // clock is the time since the run began.

@@ -168,7 +168,7 @@ func BenchmarkTwoNodes(b *testing.B) {
 				for b.Loop() {
 					err := together(2, func(ctx context.Context, rt *orwl.Runtime) error {
 						var begin time.Time
-						g := New(rt, Options{Size: Size{n, n, n}, Blocks: blocks, Pieces: pieces, Watch: Watch{Clock: func() time.Duration { return time.Since(begin) }, Live: true}})
+						g := New(rt, Options{Size: Size{n, n, n}, Blocks: blocks, Pieces: pieces, Clock: func() time.Duration { return time.Since(begin) }, Live: true})
 						u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0]*at[1] - at[2]) }})
 						if err := g.Sweep(sweeps, func(block *Block) {
 							for r := range block.Rows() {

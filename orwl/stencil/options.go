@@ -3,6 +3,9 @@ package stencil
 import (
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
 )
 
 // Size is a number for each dimension of a grid, the slowest first: Size{rows, columns}.
@@ -54,8 +57,13 @@ type Options struct {
 	// copies it when the block is done: nine tasks for a block in two dimensions. The tasks of
 	// blocks copy faces themselves by default, which costs less.
 	Exporters bool
-	// Watch measures what blocks do: how long they compute and wait.
-	Watch Watch
+	// Clock is the time, for example since the run began. With a clock the grid measures what its blocks do: see
+	// [Grid.Account]. A block reads it when it begins to do something else, which takes as long as to compute a dozen cells.
+	Clock func() time.Duration
+	// Observe gets each phase of a block after the first one, and when it began, from the task that does it. It needs Clock.
+	Observe func(task *orwl.Task, phase Phase, at time.Duration)
+	// Live lets [Grid.Spent] be called while the grid is swept. It takes some atomic stores in each phase. It needs Clock.
+	Live bool
 	// Checkpoint saves the grid while it runs. See [Checkpoint].
 	Checkpoint Checkpoint
 	// Resume is a directory with checkpoints of a grid of this name, often the one that Checkpoint names. The
@@ -103,8 +111,8 @@ func (o Options) validate() error {
 		return wrong("Sweeps", o.Sweeps, "want 1 or more, or 0")
 	case o.Pieces < -1:
 		return wrong("Pieces", o.Pieces, "want 1 or more rows, 0 or -1")
-	case (o.Watch.Observe != nil || o.Watch.Live) && o.Watch.Clock == nil:
-		return wrong("Watch.Clock", "nil", "want a clock with Watch.Observe or Watch.Live")
+	case (o.Observe != nil || o.Live) && o.Clock == nil:
+		return wrong("Clock", "nil", "want a clock with Observe or Live")
 	}
 	if err := o.Checkpoint.validate(); err != nil {
 		return err

@@ -23,7 +23,7 @@ func TestRefuses(t *testing.T) {
 		"Blocks is [10], want 1 to 9 in dimension 0, which has so many cells": {o: Options{Size: Size{9}, Blocks: Size{10}}},
 		"Sweeps is -1, want 1 or more, or 0":                                  {o: Options{Size: Size{9}, Sweeps: -1}},
 		"Pieces is -2, want 1 or more rows, 0 or -1":                          {o: Options{Size: Size{9}, Pieces: -2}},
-		"Watch.Clock is nil, want a clock with Watch.Observe or Watch.Live":   {o: Options{Size: Size{9}, Watch: Watch{Observe: func(Change) {}}}},
+		"Clock is nil, want a clock with Observe or Live":                     {o: Options{Size: Size{9}, Live: true}},
 		"Halo is [[1 -1]], want no negative width":                            {o: one, f: FieldOptions[float64]{Halo: Halo{{1, -1}}}},
 		"Halo is [[1 1] [1 1]], want 1 pair or 1":                             {o: one, f: FieldOptions[float64]{Halo: Halo{{1, 1}, {1, 1}}}},
 		"Blocks is [3], so one has 3 cells in dimension 0: want at least 4 for 4 sweeps between exchanges": {

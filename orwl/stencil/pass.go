@@ -33,7 +33,7 @@ import (
 type port struct {
 	access   *orwl.Access
 	face     *face
-	far      *arrival // of what is imported from another node, by [Watch]; nil otherwise
+	far      *arrival // of what is imported from another node, by Options.Clock; nil otherwise
 	exchange *exchange
 
 	direction direction // where the neighbour is
@@ -42,7 +42,7 @@ type port struct {
 // face is a resource with what a tile exports to a neighbour.
 type face struct {
 	*resource.Resource
-	// computed is when the contents were, by [Watch]. The task that holds the resource may use
+	// computed is when a task computed the contents, by Options.Clock. The task that holds the resource may use
 	// it. Other nodes do not see it.
 	computed time.Duration
 }

@@ -32,7 +32,7 @@ type piece struct {
 	stage, turn int
 	// first and last are of all tasks of the pass.
 	first, last bool
-	// announced is when the accesses of this round were, by [Watch].
+	// announced is when the task announced the accesses of this round, by Options.Clock.
 	announced time.Duration
 	hears     []hearing    // records of reductions
 	adds      *orwl.Access // what the tile adds to reductions in this stage; nil: nothing

@@ -8,18 +8,6 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// Watch says what to measure of the blocks of this node. The zero value measures nothing.
-// See [Grid.Account].
-type Watch struct {
-	// Clock is the time, for example since the run began. It is read when a block begins to do
-	// something else. To read a clock takes as long as to compute a dozen cells.
-	Clock func() time.Duration
-	// Observe is told of each change, after the first, by the task that makes it. It may be nil.
-	Observe func(Change)
-	// Live lets [Grid.Spent] be called while the grid is swept. It takes some atomic stores in each phase.
-	Live bool
-}
-
 // Phase is what a block does at a time.
 type Phase uint8
 
@@ -47,27 +35,18 @@ type Account struct {
 	Hidden time.Duration
 }
 
-// Change is the beginning of a phase.
-type Change struct {
-	Block   int // its number
-	Task    *orwl.Task
-	Phase   Phase
-	At      time.Duration
-	Account *Account // until At, for the time of the call; nil for a task that only exports
-}
-
 // Account is what the block of a number has done so far. It is for after the run, and for a block
-// of this node if Options.Watch has a clock: otherwise it is zero.
+// of this node if Options.Clock is set: otherwise it is zero.
 func (g *Grid) Account(block int) Account { return g.tiles[block].watch.Account }
 
 // Spent is how long this node's blocks were in each phase, all together, until now, or until all of them have
-// ended. It may be called at any time, if Options.Watch is Live.
+// ended. It may be called at any time, if Options.Live is set.
 //
 // A phase may have ended that the block has not told of yet. So the next call may return a bit less of it.
 func (g *Grid) Spent() (sum [Phases]time.Duration) {
 	var until [Phases]int64 // how many blocks are in each phase
 	var begun [Phases]time.Duration
-	now, ended := g.o.Watch.Clock(), time.Duration(0)
+	now, ended := g.o.Clock(), time.Duration(0)
 	going := false
 	for _, t := range g.tiles {
 		if t.node != g.rt.Node() {
@@ -137,7 +116,7 @@ func (l *spending) enter(ended Phase, spent time.Duration, begun Phase, at time.
 
 // enter begins a phase.
 func (p *piece) enter(phase Phase) {
-	w, o := &p.watch, &p.grid.o.Watch
+	w, o := &p.watch, &p.grid.o
 	if o.Clock == nil {
 		return
 	}
@@ -148,14 +127,14 @@ func (p *piece) enter(phase Phase) {
 	}
 	w.phase, w.since, w.Ended = phase, now, now
 	if o.Observe != nil {
-		o.Observe(Change{Block: p.block.number, Task: p.task, Phase: phase, At: now, Account: &w.Account})
+		o.Observe(p.task, phase, now)
 	}
 }
 
 // tell tells of a task that only exports.
 func (t *tile) tell(task *orwl.Task, phase Phase) {
-	if o := &t.grid.o.Watch; o.Observe != nil {
-		o.Observe(Change{Block: t.block.number, Task: task, Phase: phase, At: o.Clock()})
+	if o := &t.grid.o; o.Observe != nil {
+		o.Observe(task, phase, o.Clock())
 	}
 }
 
@@ -170,7 +149,7 @@ func (a *arrival) Observe(queue.Event) { a.at.Store(int64(a.clock())) }
 
 // follow observes when what a piece imports from a direction comes, if another node sends it.
 func (p *piece) follow(d direction, access *orwl.Access) *arrival {
-	clock := p.grid.o.Watch.Clock
+	clock := p.grid.o.Clock
 	n, _ := p.grid.neighbour(p.at, d)
 	if clock == nil || p.node != p.grid.rt.Node() || p.grid.tileAt(n).node == p.node {
 		return nil
@@ -182,7 +161,7 @@ func (p *piece) follow(d direction, access *orwl.Access) *arrival {
 
 // imported counts an import. there is when it was computed, asked is when the block began to wait for it.
 func (p *piece) imported(r *port, there, asked time.Duration) {
-	if p.grid.o.Watch.Clock == nil {
+	if p.grid.o.Clock == nil {
 		return
 	}
 	if r.far != nil {
