@@ -124,13 +124,13 @@ func (f *field) sweep(ctx context.Context, b *stencil.Block) {
 	e := extent{top: 1 + b.At(0), left: 1 + b.At(1), rows: b.Len(0), cols: b.Len(1)}
 	if v.extent != e {
 		for plane := planeZb; plane < planes; plane++ { // they stay where they are
-			m := f.planes[plane].Box(b)
-			v.planes[plane] = matrix{step: m.Row, cols: e.cols, cells: m.Cells[m.First:]}
+			cells, first, step, _ := f.planes[plane].Box(b)
+			v.planes[plane] = matrix{step: step, cols: e.cols, cells: cells[first:]}
 		}
 		v.extent = e
 	}
-	m := f.planes[planeData].Box(b)
-	v.planes[planeData] = matrix{step: m.Row, cols: e.cols + 2, cells: m.Cells[m.First-m.Row-1:]}
+	cells, first, step, _ := f.planes[planeData].Box(b)
+	v.planes[planeData] = matrix{step: step, cols: e.cols + 2, cells: cells[first-step-1:]}
 	// Its only error is the end of ctx, which Run returns.
 	_ = f.sweepOnce(ctx, v, nil)
 }

@@ -98,7 +98,7 @@ func (f *Field[T]) Old(r Row, away ...int) []T {
 func (f *Field[T]) inHalo(away []int) {
 	first := dims - f.grid.ranks
 	if n := len(away); n != 0 && n != f.grid.ranks {
-		panic(fmt.Sprintf("stencil: a row or box of field %q is given %d distances in a grid of %d dimensions", f.name, n, f.grid.ranks))
+		panic(fmt.Sprintf("stencil: a row or array of field %q is given %d distances in a grid of %d dimensions", f.name, n, f.grid.ranks))
 	}
 	for i, n := range away {
 		if low, high := f.halo.low[first+i], f.halo.high[first+i]; n < -low || n > high {
@@ -111,35 +111,40 @@ func (f *Field[T]) inHalo(away []int) {
 // of is where a row begins.
 func (m *memory[T]) of(r Row) int { return m.origin + r.z*m.plane + r.y*m.row + r.block.cells.low[2] }
 
-// Box is the cells of a block in the memory of a field, for kernels that go over several rows at once.
-type Box[T any] struct {
-	// Cells are all that the block's memory has of the field.
-	Cells []T
-	// First is the index of the box's first cell. The next row is Row cells behind it, and the
-	// next plane Plane cells. A kernel may go beyond the box as far as the field's halo.
+// Box is the memory of a field around a block, for kernels that go over several rows at once. first is the index of the
+// block's first cell. The next row is row cells behind it, and the next plane plane cells. The cells are those of [Field.Old], as far
+// as the field's Halo reaches beyond the block. In place, a kernel writes there.
+func (f *Field[T]) Box(b *Block) (cells []T, first, row, plane int) {
+	a := f.oldArray(b)
+	return a.Cells, a.First, a.Row, a.Plane
+}
+
+// array is the cells of a block in the memory of a field, as package rows takes them.
+type array[T any] struct {
+	Cells             []T
 	First, Row, Plane int
 	// Size is how many planes there are, rows in a plane, and cells in a row.
 	Size [3]int
 }
 
-// Box is for the whole block what [Field.Old] is for a row. In place, a kernel writes there.
-func (f *Field[T]) Box(b *Block, away ...int) Box[T] {
+// oldArray is for the whole block what [Field.Old] is for a row.
+func (f *Field[T]) oldArray(b *Block, away ...int) array[T] {
 	if b.sweep == 0 {
 		f.inHalo(away)
 	}
-	return f.box(b, b.sweep&1, away)
+	return f.array(b, b.sweep&1, away)
 }
 
-// newBox is for the whole block what [Field.New] is for a row.
-func (f *Field[T]) newBox(b *Block) Box[T] { return f.box(b, ^b.sweep&1, nil) }
+// newArray is for the whole block what [Field.New] is for a row.
+func (f *Field[T]) newArray(b *Block) array[T] { return f.array(b, ^b.sweep&1, nil) }
 
-func (f *Field[T]) box(b *Block, generation int, away []int) Box[T] {
+func (f *Field[T]) array(b *Block, generation int, away []int) array[T] {
 	m := b.memory[f.number].(*memory[T])
 	first := m.index(b.cells.low)
 	for i, n := range away {
 		first += n * [dims]int{m.plane, m.row, 1}[dims-len(away)+i]
 	}
-	return Box[T]{Cells: m.cells[generation], First: first, Row: m.row, Plane: m.plane, Size: b.cells.size()}
+	return array[T]{Cells: m.cells[generation], First: first, Row: m.row, Plane: m.plane, Size: b.cells.size()}
 }
 
 // New is the row after the sweep: what the kernel writes.

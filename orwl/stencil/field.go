@@ -25,9 +25,6 @@ type Field[T any] struct {
 type FieldOptions[T any] struct {
 	// Halo is how far the kernel reads on each side of a cell.
 	Halo Halo
-	// Weights are for a field of float64. They say how far the kernel reads, instead of Halo. If Sweep gets no kernel, and
-	// the grid has no stages, they are what a sweep does.
-	Weights Weights
 	// Initial is the value of a cell at first, also of the cells around the grid that Halo
 	// reaches: those keep it. It is called from several goroutines. It must not keep at.
 	Initial func(at []int) T
@@ -83,14 +80,6 @@ func (f *Field[T]) validate() (err error) {
 	if f.halo, err = o.Halo.widths(g.ranks); err != nil {
 		return f.wrong(err)
 	}
-	reach, _, err := o.Weights.reach(g.ranks)
-	if err != nil {
-		return f.wrong(err)
-	}
-	if _, ok := any(f).(*Field[float64]); !ok && len(o.Weights) > 0 {
-		return f.wrong(errors.New("it has Weights, and is not of float64"))
-	}
-	f.halo = f.halo.most(reach)
 	for _, other := range g.fields[:f.number] {
 		if other.title() == f.name {
 			return f.wrong(errors.New("the grid has another field of this name"))
@@ -123,7 +112,6 @@ type column interface {
 	writtenIn(stage int) bool
 	wholly()
 	isConstant() bool
-	corners() bool
 	mirror(m storage, generation int, cells box)
 	settle() error
 	exchanged() int // generations that neighbours exchange
@@ -163,12 +151,6 @@ func (f *Field[T]) exchanged() int {
 		return 2
 	}
 	return 1
-}
-
-// corners says that the kernel reads cells that differ in several dimensions.
-func (f *Field[T]) corners() bool {
-	_, corners, _ := f.options.Weights.reach(f.grid.ranks) // validate has found errors
-	return corners
 }
 
 func (f *Field[T]) isConstant() bool { return f.options.Constant }

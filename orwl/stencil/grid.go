@@ -119,7 +119,6 @@ func (g *Grid) Sweep(sweeps int, kernel ...Kernel) error {
 		return err
 	}
 	for i, f := range g.fields {
-		g.box, g.corner = g.box || f.corners(), g.corner || f.corners()
 		if f.changes() {
 			g.halo = g.halo.most(f.reach())
 			g.changing = append(g.changing, i)

@@ -106,8 +106,8 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 	previous := x.a.Previous != nil
 	err := g.Sweep(x.sweeps, func(block *Block) {
 		for r := range block.Rows() {
-			newA, newB := boxed(a.newBox(block), r), b.New(r)
-			constants := boxed(c.Box(block), r)
+			newA, newB := rowIn(a.newArray(block), r), b.New(r)
+			constants := rowIn(c.oldArray(block), r)
 			for i := range r.Len() {
 				sum := uint64(block.Sweep())
 				if previous {
@@ -117,7 +117,7 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 					sum = mixed(sum, int(a.Old(r, d...)[i]))
 				}
 				for _, d := range offsetsC {
-					sum = mixed(sum, int(boxed(c.Box(block, d...), r)[i]))
+					sum = mixed(sum, int(rowIn(c.oldArray(block, d...), r)[i]))
 				}
 				sum ^= uint64(constants[i])
 				other := b.Old(r)[i]
@@ -133,8 +133,8 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 	return g, a, err
 }
 
-// boxed are the cells of a row as they are in the memory around its block.
-func boxed[T any](m Box[T], r Row) []T {
+// rowIn is the cells of a row as they are in the memory around its block.
+func rowIn[T any](m array[T], r Row) []T {
 	low := r.block.cells.low
 	first := m.First + (r.z-low[0])*m.Plane + (r.y-low[1])*m.Row
 	return m.Cells[first : first+r.Len()]

@@ -94,7 +94,7 @@ func TestKernelReadsTooFar(t *testing.T) {
 					copy(u.New(r), u.Old(r, x.away...))
 				}
 			},
-			"box": func(u *Field[float64], b *Block) { u.Box(b, x.away...) },
+			"weights": func(u *Field[float64], b *Block) { Apply(b, u, u, 0, []Weight{{At: x.away}}) },
 		} {
 			rt, err := orwl.New(orwl.Options{})
 			if err != nil {

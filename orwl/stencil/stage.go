@@ -82,15 +82,11 @@ func (f *Field[T]) writtenBy(s *Stage) error {
 	return nil
 }
 
-// settleStages checks the stages, when all are declared. A grid with a kernel instead, or with Weights, has one, which writes all.
+// settleStages checks the stages, when all are declared. A grid with a kernel instead has one, which writes all.
 func (g *Grid) settleStages(kernel []Kernel) {
 	if len(kernel)+len(g.stages) == 0 {
-		one, err := g.byWeights()
-		if err != nil {
-			g.check(err)
-			return
-		}
-		kernel = []Kernel{one}
+		g.check(errors.New("it has no kernel: give Sweep one, or declare stages"))
+		return
 	}
 	switch {
 	case len(kernel) > 1 || len(kernel) == 1 && len(g.stages) > 0:

@@ -251,8 +251,8 @@ func TestGenerations(t *testing.T) {
 func TestWrongStages(t *testing.T) {
 	none := func(*Block) {}
 	for want, declare := range map[string]func(g *Grid, u *Field[float64]) []Kernel{
-		`no kernel, and field "u" no Weights`: func(*Grid, *Field[float64]) []Kernel { return nil },
-		"1 kernels and 1 stages":              func(g *Grid, u *Field[float64]) []Kernel { g.Stage(none, u); return []Kernel{none} },
+		"it has no kernel: give Sweep one": func(*Grid, *Field[float64]) []Kernel { return nil },
+		"1 kernels and 1 stages":           func(g *Grid, u *Field[float64]) []Kernel { g.Stage(none, u); return []Kernel{none} },
 		"no stage adds to it": func(g *Grid, u *Field[float64]) []Kernel {
 			NewSum(g, "s", ReductionOptions{})
 			g.Stage(none, u)
