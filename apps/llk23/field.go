@@ -81,13 +81,14 @@ func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
 	f.cells = stencil.New(rt, o)
 	names := [planes]string{"data", "zb", "zr", "zu", "zv", "zz"}
 	for p := range planes {
-		o := stencil.FieldOptions[float64]{Constant: p != planeData, InitialRow: f.initial(ctx, p)}
+		o := stencil.FieldOptions[float64]{InitialRow: f.initial(ctx, p)}
 		if p == planeData {
 			o.Halo = stencil.Around(1)
 		}
 		f.planes[p] = stencil.NewField(f.cells, names[p], o)
 	}
-	if err := f.cells.Sweep(f.iters, func(b *stencil.Block) { f.sweep(ctx, b) }); err != nil {
+	f.cells.Stage(func(b *stencil.Block) { f.sweep(ctx, b) }, f.planes[planeData])
+	if err := f.cells.Sweep(f.iters); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {

@@ -86,7 +86,7 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 			rr.Dot(b, r, r)
 			wr.Dot(b, w, r)
 		}
-	}, x, r, w, p, s, z, rr, wr, last, step).Before(rr, wr, last, step)
+	}, x, r, w, p, s, z, rr, wr, last, step).Reads(rr, wr, last, step)
 	return x
 }
 

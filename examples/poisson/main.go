@@ -70,7 +70,7 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 			}
 			rr.Dot(b, r, r)
 		}
-	}, x, r, rr).Before(rr).Now(pq)
+	}, x, r, rr).Reads(rr, pq)
 	g.Stage(func(b *stencil.Block) { // p = r + β p
 		beta := rr.Now(b) / rr.Before(b)
 		for row := range b.Rows() {
@@ -79,6 +79,6 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 				p[i] = r[i] + float64(beta*p[i])
 			}
 		}
-	}, p).Before(rr).Now(rr)
+	}, p).Reads(rr)
 	return x
 }

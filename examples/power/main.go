@@ -79,7 +79,7 @@ func years(g *stencil.Grid, tell func(sweep int, factor float64)) *stencil.Field
 			}
 			change.Dot(b, cells, cells)
 		}
-	}, u, next, change).Now(square)
+	}, u, next, change).Reads(square)
 	return u
 }
 

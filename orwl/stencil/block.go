@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Block is what one call of a kernel computes: a box of cells, in one sweep.
+// Block is what one call of a kernel computes: a box of cells, in one sweep. Several goroutines call the kernel, for different blocks. It
+// computes the cells of a block in any order for Jacobi. In place it goes from low to high rows, and in a row from low to high cells.
 type Block struct {
 	tile   *tile
 	number int
@@ -15,11 +16,6 @@ type Block struct {
 	stage  int
 	sweep  int
 }
-
-// Kernel computes new values for the cells of a block. It is called from several goroutines, for
-// different blocks. Its order is its own for Jacobi. In place it goes from low to high rows,
-// and in a row from low to high cells.
-type Kernel func(b *Block)
 
 // Sweep is the number of the sweep, from 0.
 func (b *Block) Sweep() int { return b.sweep }

@@ -34,7 +34,7 @@
 //
 // A kernel gets rows as slices. It never sees where a block ends: it finds the neighbours' cells
 // around it. Around a periodic grid it finds the cells of the other side. Around any other grid,
-// cells have the values that Initial or Boundary gives them, or mirror those inside. Go makes no vector instructions of a
+// cells have the values that Initial gives them, or mirror those inside. Go makes no vector instructions of a
 // loop: [Apply] has them.
 //
 // # Stages and reductions

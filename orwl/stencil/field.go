@@ -31,11 +31,6 @@ type FieldOptions[T any] struct {
 	// InitialRow is for values that come in rows, for example from a file: it sets neighbours in
 	// the last dimension. The first of them is at a place. A field has one of the two.
 	InitialRow func(at []int, row []T)
-	// Boundary is the value that a sweep finds in a cell around the grid, instead of its
-	// initial one. Sweeps count from 0.
-	Boundary func(sweep int, at []int) T
-	// Constant says that no kernel changes the field, like one that no stage names.
-	Constant bool
 	// Previous says that the kernel reads New before it writes there: it finds the
 	// generation before Old there. Previous is its value before the first sweep. It is for
 	// Jacobi only.
@@ -92,8 +87,6 @@ func (f *Field[T]) validate() (err error) {
 		return f.wrong(ErrSwept)
 	case o.Initial != nil && o.InitialRow != nil:
 		return f.wrong(errors.New("it has Initial and InitialRow: want one of them"))
-	case o.Constant && o.Previous != nil:
-		return f.wrong(errors.New("it is Constant and has Previous: a field that nothing changes has no generations"))
 	case g.o.Update == InPlace && o.Previous != nil:
 		return f.wrong(errors.New("it has Previous in a grid with InPlace: a field that is changed in place has one generation"))
 	}
@@ -111,7 +104,6 @@ type column interface {
 	reach() widths
 	writtenIn(stage int) bool
 	wholly()
-	isConstant() bool
 	mirror(m storage, generation int, cells box)
 	settle() error
 	exchanged() int // generations that neighbours exchange
@@ -122,8 +114,6 @@ type column interface {
 	newMemory(cells box, at int) storage
 	fill(m storage)
 	forget(m storage)
-	bounded() bool // its edges change
-	bound(m storage, generation, sweep int, cells box)
 	wrap(m storage, generation int, cells box)
 	same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool)
 }
@@ -152,10 +142,6 @@ func (f *Field[T]) exchanged() int {
 	}
 	return 1
 }
-
-func (f *Field[T]) isConstant() bool { return f.options.Constant }
-
-func (f *Field[T]) bounded() bool { return f.options.Boundary != nil }
 
 // fill sets the initial values.
 func (f *Field[T]) fill(in storage) {
@@ -225,21 +211,6 @@ func (f *Field[T]) set(m *memory[T], cells []T, b box, value func(at []int) T) {
 	}
 }
 
-// bound sets the cells around the grid, as far as they are in a box, to what a sweep finds
-// there.
-func (f *Field[T]) bound(in storage, generation, sweep int, b box) {
-	boundary := f.options.Boundary
-	if boundary == nil {
-		return
-	}
-	m := in.(*memory[T])
-	value := func(at []int) T { return boundary(sweep, at) }
-	b = b.grown(f.halo).common(m.box)
-	for _, part := range outside(b, f.grid.inside()) {
-		f.set(m, m.cells[generation], part, value)
-	}
-}
-
 // mirror sets the cells beyond the mirrored edges, as far as a sweep over some cells reads them. In place, it may find that
 // the sweep has been at the cells before: what lies beyond them has been set then.
 //
@@ -274,21 +245,4 @@ func (f *Field[T]) mirror(in storage, generation int, b box) {
 			reflect(n+i, n-1-i)
 		}
 	}
-}
-
-// outside is what of a box is not in another one, in boxes.
-func outside(b, in box) []box {
-	var parts []box
-	for i := range dims {
-		low, high := b, b
-		low.high[i] = min(b.high[i], in.low[i])
-		high.low[i] = max(b.low[i], in.high[i])
-		for _, part := range []box{low, high} {
-			if !part.empty() {
-				parts = append(parts, part)
-			}
-		}
-		b.low[i], b.high[i] = max(b.low[i], in.low[i]), min(b.high[i], in.high[i])
-	}
-	return parts
 }

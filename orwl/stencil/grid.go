@@ -29,18 +29,17 @@ type Grid struct {
 	tiling
 	shapes    map[kind]*shape
 	exchanges map[likeness]*exchange
-	// changing are the fields that change, bounded those with a Boundary.
-	changing, bounded []int
-	start             int          // sweeps that a checkpoint has been through
-	total             int          // sweeps, with those, unless a reduction ends the run
-	stop              atomic.Int64 // sweeps, if a reduction ends the run before all are done
-	turns             int          // passes in a round of the plan, see tree.go
-	trees             [][]*tree    // of each stage and turn; nil: nothing is reduced there
-	tiles             []*tile
-	snapshots         bool         // fields are copied while the run goes on
-	saves             []*savedFile // of the checkpoint
-	disk              disk         // for checkpoints
-	keeper            *keeper      // it writes the checkpoints; nil if there are none
+	changing  []int        // the fields that change
+	start     int          // sweeps that a checkpoint has been through
+	total     int          // sweeps, with those, unless a reduction ends the run
+	stop      atomic.Int64 // sweeps, if a reduction ends the run before all are done
+	turns     int          // passes in a round of the plan, see tree.go
+	trees     [][]*tree    // of each stage and turn; nil: nothing is reduced there
+	tiles     []*tile
+	snapshots bool         // fields are copied while the run goes on
+	saves     []*savedFile // of the checkpoint
+	disk      disk         // for checkpoints
+	keeper    *keeper      // it writes the checkpoints; nil if there are none
 }
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
@@ -103,7 +102,7 @@ func (g *Grid) wrapped(c vec) vec {
 // fields and adds to all reductions. Sweeps of a checkpoint that the grid continues are among them. It reports
 // what is wrong with the grid and its fields. Every node of a run calls it with the same
 // arguments.
-func (g *Grid) Sweep(sweeps int, kernel ...Kernel) error {
+func (g *Grid) Sweep(sweeps int, kernel ...func(b *Block)) error {
 	if g.declared {
 		return ErrSwept
 	}
@@ -122,9 +121,6 @@ func (g *Grid) Sweep(sweeps int, kernel ...Kernel) error {
 		if f.changes() {
 			g.halo = g.halo.most(f.reach())
 			g.changing = append(g.changing, i)
-		}
-		if f.bounded() {
-			g.bounded = append(g.bounded, i)
 		}
 	}
 	g.total = sweeps

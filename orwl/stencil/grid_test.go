@@ -69,10 +69,6 @@ func draw(t *rapid.T) (x trial) {
 	if rapid.Bool().Draw(t, "rows") {
 		x.c.Initial, x.c.InitialRow = nil, constantRow
 	}
-	x.c.Constant = true
-	if rapid.Bool().Draw(t, "boundary") {
-		x.a.Boundary = func(sweep int, at []int) uint64 { return mixed(uint64(sweep)<<8|4, at...) }
-	}
 	if x.o.Update == Jacobi && rapid.Bool().Draw(t, "previous") {
 		x.a.Previous = func(at []int) uint64 { return mixed(5, at...) }
 	}
@@ -104,7 +100,7 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 	c := NewField(g, "c", x.c)
 	offsetsA, offsetsB, offsetsC := x.offsets(x.a.Halo), x.offsets(x.b.Halo), x.offsets(x.c.Halo)
 	previous := x.a.Previous != nil
-	err := g.Sweep(x.sweeps, func(block *Block) {
+	g.Stage(func(block *Block) {
 		for r := range block.Rows() {
 			newA, newB := rowIn(a.newArray(block), r), b.New(r)
 			constants := rowIn(c.oldArray(block), r)
@@ -129,8 +125,8 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 				newA[i], newB[i] = sum+uint64(other[0]), other
 			}
 		}
-	})
-	return g, a, err
+	}, a, b)
+	return g, a, g.Sweep(x.sweeps)
 }
 
 // rowIn is the cells of a row as they are in the memory around its block.
@@ -195,18 +191,18 @@ func TestRowAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, Periodic: []bool{true, true}, Sweeps: 2})
-	NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
-	place := NewField(g, "place", FieldOptions[[2]int32]{Constant: true, Initial: func(at []int) [2]int32 {
+	u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+	place := NewField(g, "place", FieldOptions[[2]int32]{Initial: func(at []int) [2]int32 {
 		return [2]int32{int32(at[0]), int32(at[1])}
 	}})
-	err = g.Sweep(3, func(b *Block) {
+	g.Stage(func(b *Block) {
 		for r := range b.Rows() {
 			if got, want := [2]int32{int32(r.At(0)), int32(r.At(1))}, place.Old(r)[0]; got != want {
 				t.Errorf("a row begins at %v, want %v", got, want)
 			}
 		}
-	})
-	if err != nil {
+	}, u)
+	if err := g.Sweep(3); err != nil {
 		t.Fatal(err)
 	}
 	if err := rt.Run(t.Context()); err != nil {

@@ -208,7 +208,7 @@ func (g *Grid) turnName(turn int) string {
 // listen declares which records of reductions the piece reads.
 func (p *piece) listen() {
 	g, s := p.grid, p.grid.stages[p.stage]
-	for _, r := range slices.Concat(s.now, s.before) {
+	for _, r := range s.reads {
 		if r.stage() < p.stage {
 			p.hear(g.trees[r.stage()][p.turn])
 		} else {

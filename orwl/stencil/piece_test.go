@@ -12,7 +12,7 @@ import (
 )
 
 // declared is a grid of 3 x 3 blocks with a field that reads its four neighbours.
-func declared(t *testing.T, o Options, sweeps int, kernel Kernel) (*orwl.Runtime, *Grid, *Field[float64]) {
+func declared(t *testing.T, o Options, sweeps int, kernel func(b *Block)) (*orwl.Runtime, *Grid, *Field[float64]) {
 	t.Helper()
 	rt, err := orwl.New(orwl.Options{})
 	if err != nil {
@@ -133,23 +133,24 @@ func TestNineTasks(t *testing.T) {
 	}
 }
 
-// A constant field has its values everywhere, and gives up its memory after the last sweep.
+// A field that no stage writes has its values everywhere, and gives up its memory after the last sweep.
 func TestConstant(t *testing.T) {
 	rt, err := orwl.New(orwl.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, Pieces: 1})
-	NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
-	c := NewField(g, "c", FieldOptions[int64]{Constant: true, Halo: Around(1), Initial: func(at []int) int64 { return int64(100*at[0] + at[1]) }})
+	u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+	c := NewField(g, "c", FieldOptions[int64]{Halo: Around(1), Initial: func(at []int) int64 { return int64(100*at[0] + at[1]) }})
 	var wrong atomic.Int64
-	if err := g.Sweep(3, func(b *Block) {
+	g.Stage(func(b *Block) {
 		for r := range b.Rows() {
 			if c.Old(r, 1, 0)[0] != int64(100*(r.At(0)+1)+r.At(1)) {
 				wrong.Add(1)
 			}
 		}
-	}); err != nil {
+	}, u)
+	if err := g.Sweep(3); err != nil {
 		t.Fatal(err)
 	}
 	if err := rt.Run(t.Context()); err != nil || wrong.Load() > 0 {

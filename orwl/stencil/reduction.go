@@ -145,20 +145,23 @@ func (r *Reduction) tally(b *Block) *tally {
 // due says that the reduction has a value after so many sweeps.
 func (r *Reduction) due(sweeps int) bool { return sweeps%r.o.Every == 0 }
 
-// Now is this sweep's value, in a stage that says so by [Stage.Now].
+// Now is this sweep's value, in a stage that names the reduction by [Stage.Reads], and behind all stages that add to it.
 func (r *Reduction) Now(b *Block) float64 {
-	if !slices.Contains(b.tile.grid.stages[b.stage].now, r) {
-		panic(fmt.Sprintf("stencil: stage %d reads reduction %q by Now: declare that by Stage.Now", b.stage, r.name))
+	t := r.read(b)
+	if r.stage() >= b.stage {
+		panic(fmt.Sprintf("stencil: stage %d reads this sweep's value of reduction %q, and stage %d adds to it: read Before", b.stage, r.name, r.stage()))
 	}
-	return b.tile.tallies[r.number].now
+	return t.now
 }
 
-// Before is the value of the sweep before, in a stage that says so by [Stage.Before].
-func (r *Reduction) Before(b *Block) float64 {
-	if !slices.Contains(b.tile.grid.stages[b.stage].before, r) {
-		panic(fmt.Sprintf("stencil: stage %d reads reduction %q by Before: declare that by Stage.Before", b.stage, r.name))
+// Before is the value of the sweep before, in a stage that names the reduction by [Stage.Reads].
+func (r *Reduction) Before(b *Block) float64 { return r.read(b).before }
+
+func (r *Reduction) read(b *Block) *tally {
+	if !slices.Contains(b.tile.grid.stages[b.stage].reads, r) {
+		panic(fmt.Sprintf("stencil: stage %d reads reduction %q: declare that by Stage.Reads", b.stage, r.name))
 	}
-	return b.tile.tallies[r.number].before
+	return &b.tile.tallies[r.number]
 }
 
 // partial is what has been added to a reduction: by a tile in a sweep, or by several.

@@ -42,11 +42,6 @@ func (t *tile) sweep(stage, done, sweeps, from, to int) {
 
 // run calls the kernel of a stage for some cells.
 func (t *tile) run(stage int, cells box, sweep int) {
-	if stage == 0 {
-		for _, i := range t.grid.bounded {
-			t.grid.fields[i].bound(t.block.memory[i], sweep&1, sweep, cells)
-		}
-	}
 	if t.grid.mirrored != [dims]bool{} {
 		for _, i := range t.grid.changing {
 			t.grid.fields[i].mirror(t.block.memory[i], sweep&1, cells)

@@ -48,7 +48,7 @@ func (g *Grid) Verify(ctx context.Context) error {
 func (g *Grid) sequential() *tile {
 	one := &Grid{
 		shapes: make(map[kind]*shape), exchanges: make(map[likeness]*exchange), rt: g.rt, o: g.o, ranks: g.ranks,
-		fields: g.fields, changing: g.changing, bounded: g.bounded, reductions: g.reductions, stages: g.stages, tiling: g.tiling, mirrored: g.mirrored,
+		fields: g.fields, changing: g.changing, reductions: g.reductions, stages: g.stages, tiling: g.tiling, mirrored: g.mirrored,
 	}
 	one.blocks = vec{1, 1, 1}
 	one.tiling.sweeps = 1
