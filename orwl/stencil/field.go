@@ -23,8 +23,8 @@ type Field[T any] struct {
 // FieldOptions are the parameters of a field. The zero value is a field that is zero at first
 // and that a kernel reads only at the cell itself.
 type FieldOptions[T any] struct {
-	// Halo is how far the kernel reads on each side of a cell.
-	Halo Halo
+	// Halo is how far the kernel reads: for each dimension the cells on the low and on the high side. One pair is for all dimensions.
+	Halo [][2]int
 	// Initial is the value of a cell at first, also of the cells around the grid that Halo
 	// reaches: those keep it. It is called from several goroutines. It must not keep at.
 	Initial func(at []int) T
@@ -37,15 +37,11 @@ type FieldOptions[T any] struct {
 	Previous func(at []int) T
 }
 
-// Halo is how far a kernel reads: for each dimension the cells on the low and on the high
-// side. One pair is for all dimensions.
-type Halo [][2]int
-
 // Around is a halo of so many cells on every side.
-func Around(cells int) Halo { return Halo{{cells, cells}} }
+func Around(cells int) [][2]int { return [][2]int{{cells, cells}} }
 
-// widths is the halo in a grid of so many dimensions.
-func (h Halo) widths(ranks int) (w widths, err error) {
+// haloWidths is the halo in a grid of so many dimensions.
+func haloWidths(h [][2]int, ranks int) (w widths, err error) {
 	if len(h) != 0 && len(h) != 1 && len(h) != ranks {
 		return w, wrong("Halo", h, "want 1 pair or %d", ranks)
 	}
@@ -72,7 +68,7 @@ func NewField[T any](g *Grid, name string, o FieldOptions[T]) *Field[T] {
 
 func (f *Field[T]) validate() (err error) {
 	g, o := f.grid, f.options
-	if f.halo, err = o.Halo.widths(g.ranks); err != nil {
+	if f.halo, err = haloWidths(o.Halo, g.ranks); err != nil {
 		return f.wrong(err)
 	}
 	for _, other := range g.fields[:f.number] {
@@ -84,7 +80,7 @@ func (f *Field[T]) validate() (err error) {
 	case err != nil:
 		return f.wrong(err)
 	case g.declared:
-		return f.wrong(ErrSwept)
+		return f.wrong(errSwept)
 	case o.Initial != nil && o.InitialRow != nil:
 		return f.wrong(errors.New("it has Initial and InitialRow: want one of them"))
 	case g.o.Update == InPlace && o.Previous != nil:

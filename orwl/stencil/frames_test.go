@@ -19,7 +19,7 @@ func TestFrames(t *testing.T) {
 	}{
 		{Options{}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
 		{Options{Sweeps: 2}, 0, []int{0, 2, 4, 6, 8, 12, 15}},
-		{Options{Update: InPlace, Pieces: 2}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
+		{Options{Update: InPlace, pieces: 2}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
 		{Options{Update: InPlace}, 8, []int{0, 1, 2, 3, 4, 6, 8, 10, 11}},
 	} {
 		rt, err := orwl.New(orwl.Options{})

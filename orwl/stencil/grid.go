@@ -104,7 +104,7 @@ func (g *Grid) wrapped(c vec) vec {
 // arguments.
 func (g *Grid) Sweep(sweeps int, kernel ...func(b *Block)) error {
 	if g.declared {
-		return ErrSwept
+		return fmt.Errorf("%w: grid %q: %w", ErrOptions, g.o.Name, errSwept)
 	}
 	g.declared = true
 	if sweeps < 0 {

@@ -34,9 +34,9 @@ func draw(t *rapid.T) (x trial) {
 	x.o.Update = rapid.SampledFrom([]Update{Jacobi, InPlace}).Draw(t, "update")
 	x.o.Corners = rapid.Bool().Draw(t, "corners")
 	x.o.Sweeps = rapid.IntRange(1, 3).Draw(t, "between exchanges")
-	x.o.Pieces = rapid.IntRange(-1, 4).Draw(t, "rows of a piece")
+	x.o.pieces = rapid.IntRange(-1, 4).Draw(t, "rows of a piece")
 	x.o.Exporters = rapid.Bool().Draw(t, "exporters")
-	halo := func(name string) (h Halo) {
+	halo := func(name string) (h [][2]int) {
 		for range ranks {
 			h = append(h, [2]int{rapid.IntRange(0, 2).Draw(t, name+" low"), rapid.IntRange(0, 2).Draw(t, name+" high")})
 		}
@@ -137,7 +137,7 @@ func rowIn[T any](m array[T], r Row) []T {
 }
 
 // offsets are all that a kernel may read.
-func (x trial) offsets(h Halo) (all [][]int) {
+func (x trial) offsets(h [][2]int) (all [][]int) {
 	ranks := len(h)
 	at := make([]int, ranks)
 	var rest func(dim int, away int)

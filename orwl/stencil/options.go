@@ -48,11 +48,6 @@ type Options struct {
 	// again in each sweep of a pass. In place it chooses up to [Deepest] for a
 	// grid that does not fit into the caches, if that divides Every and Lag of reductions.
 	Sweeps int
-	// Pieces is how many rows, or planes in three dimensions, are a task of their own at each end
-	// of a block. The block then begins and ends there without one of its neighbours, and they
-	// without the whole block. 0: the grid chooses, or lets a small block be one task. -1: each
-	// block is one task, as it is with several stages.
-	Pieces int
 	// Exporters gives each face of a block, those at corners included, a task of its own, which
 	// copies it when the block is done: nine tasks for a block in two dimensions. The tasks of
 	// blocks copy faces themselves by default, which costs less.
@@ -74,19 +69,23 @@ type Options struct {
 	// whole, Grid.Sweep returns [ErrNoCheckpoint] with the names of what is damaged or missing.
 	// A run that Until ends has as many sweeps as one without a break.
 	Resume string
+
+	// pieces is how many rows, or planes in three dimensions, are a task of their own at each end of a block. The block then begins
+	// and ends there without one of its neighbours, and they without the whole block. 0: the grid chooses, or
+	// lets a small block be one task. -1: each block is one task, as it is with several stages. Tests set it.
+	pieces int
 }
 
 // The errors of a grid that is built or run in the wrong way.
 var (
-	// ErrOptions: a parameter of the grid, or of one of its fields, is out of range.
+	// ErrOptions: a parameter of the grid, or of one of its fields, is out of range, or Sweep was called twice.
 	ErrOptions = errors.New("stencil: wrong options")
 	// ErrNoCheckpoint: there are checkpoints, and the grid can continue none of them.
 	ErrNoCheckpoint = errors.New("stencil: no checkpoint to continue")
-	// ErrSwept: the grid has its kernel already.
-	ErrSwept = errors.New("stencil: Sweep was called: declare all fields before it, and call it once")
-	// ErrDiffers: the result differs from the sequential sweep's.
-	ErrDiffers = errors.New("stencil: the result differs from the sequential sweep's")
 )
+
+// errSwept is the error of a field, a stage, a reduction, or another Sweep after Sweep.
+var errSwept = errors.New("it comes after Sweep: declare all before, and call Sweep once")
 
 // wrong says that a field of some options has a value, and what is wanted.
 func wrong(field string, value any, want string, args ...any) error {
@@ -109,8 +108,6 @@ func (o Options) validate() error {
 		return wrong("Blocks", o.Blocks, "want the %d dimensions of Size", ranks)
 	case o.Sweeps < 0:
 		return wrong("Sweeps", o.Sweeps, "want 1 or more, or 0")
-	case o.Pieces < -1:
-		return wrong("Pieces", o.Pieces, "want 1 or more rows, 0 or -1")
 	case (o.Observe != nil || o.Live) && o.Clock == nil:
 		return wrong("Clock", "nil", "want a clock with Observe or Live")
 	}

@@ -128,8 +128,8 @@ func (g *Grid) pieceRows(at vec) int {
 	if len(g.stages) > 1 {
 		return 0
 	}
-	if g.o.Pieces != 0 {
-		return max(0, g.o.Pieces)
+	if g.o.pieces != 0 {
+		return max(0, g.o.pieces)
 	}
 	b := g.block(at)
 	n := b.size()[g.slowest()]

@@ -49,18 +49,18 @@ func TestCuts(t *testing.T) {
 	}{
 		{Options{Update: InPlace}, 16, []int{0, 16}}, // a small block
 		{Options{Update: InPlace}, 100, []int{0, 25, 75, 100}},
-		{Options{Update: InPlace, Pieces: -1}, 100, []int{0, 100}},
-		{Options{Update: InPlace, Pieces: 1}, 16, []int{0, 1, 15, 16}},
-		{Options{Update: InPlace, Pieces: 15}, 16, []int{0, 15, 16}},
-		{Options{Update: InPlace, Pieces: 40}, 16, []int{0, 15, 16}}, // more rows than there are
-		{Options{Update: InPlace, Pieces: 4}, 12, []int{0, 4, 8, 12}},
+		{Options{Update: InPlace, pieces: -1}, 100, []int{0, 100}},
+		{Options{Update: InPlace, pieces: 1}, 16, []int{0, 1, 15, 16}},
+		{Options{Update: InPlace, pieces: 15}, 16, []int{0, 15, 16}},
+		{Options{Update: InPlace, pieces: 40}, 16, []int{0, 15, 16}}, // more rows than there are
+		{Options{Update: InPlace, pieces: 4}, 12, []int{0, 4, 8, 12}},
 		{Options{Update: InPlace}, 65, []int{0, 32, 65}},
 		{Options{Update: InPlace}, 63, []int{0, 63}},
-		{Options{Update: InPlace, Pieces: 3, Sweeps: 4}, 16, []int{0, 4, 12, 16}},
-		{Options{Update: InPlace, Pieces: 1, Sweeps: 2}, 16, []int{0, 2, 14, 16}},
-		{Options{Update: InPlace, Pieces: 1, Exporters: true}, 16, []int{0, 15, 16}},
-		{Options{Pieces: 1}, 16, []int{0, 1, 15, 16}},
-		{Options{Pieces: 1, Sweeps: 3}, 16, []int{-2, 5, 15, 18}},
+		{Options{Update: InPlace, pieces: 3, Sweeps: 4}, 16, []int{0, 4, 12, 16}},
+		{Options{Update: InPlace, pieces: 1, Sweeps: 2}, 16, []int{0, 2, 14, 16}},
+		{Options{Update: InPlace, pieces: 1, Exporters: true}, 16, []int{0, 15, 16}},
+		{Options{pieces: 1}, 16, []int{0, 1, 15, 16}},
+		{Options{pieces: 1, Sweeps: 3}, 16, []int{-2, 5, 15, 18}},
 	} {
 		c.o.Size, c.o.Blocks = Size{3 * c.side, 3 * c.side}, Size{3, 3}
 		_, g, _ := declared(t, c.o, 1, nil)
@@ -86,7 +86,7 @@ func TestPiecesOverlap(t *testing.T) {
 		}
 	}
 	// The northern block has a middle and last rows, the southern one first rows and a middle.
-	o := Options{Update: InPlace, Size: Size{32, 8}, Blocks: Size{2, 1}, Pieces: 4}
+	o := Options{Update: InPlace, Size: Size{32, 8}, Blocks: Size{2, 1}, pieces: 4}
 	rt, g, _ := declared(t, o, 2, func(b *Block) {
 		switch n := calls[b.Number()].Add(1); {
 		case b.Number() == 0 && n == 3:
@@ -139,7 +139,7 @@ func TestConstant(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, Pieces: 1})
+	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, pieces: 1})
 	u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
 	c := NewField(g, "c", FieldOptions[int64]{Halo: Around(1), Initial: func(at []int) int64 { return int64(100*at[0] + at[1]) }})
 	var wrong atomic.Int64

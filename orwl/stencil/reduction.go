@@ -51,7 +51,7 @@ func (g *Grid) reduction(name string, most bool, o ReductionOptions) *Reduction 
 	g.reductions = append(g.reductions, r)
 	switch {
 	case g.declared:
-		r.check(ErrSwept)
+		r.check(errSwept)
 	case o.Every < 0:
 		r.check(wrong("Every", o.Every, "want 1 or more, or 0 for 1"))
 	case o.Lag < 0:

@@ -35,7 +35,7 @@ func (g *Grid) Stage(kernel func(b *Block), writes ...written) *Stage {
 	s := &Stage{grid: g, number: len(g.stages), kernel: kernel}
 	g.stages = append(g.stages, s)
 	if g.declared {
-		g.check(ErrSwept)
+		g.check(errSwept)
 	}
 	for _, w := range writes {
 		s.check(w.writtenBy(s))

@@ -19,7 +19,7 @@ type staged struct {
 	o      Options
 	sweeps int
 	r      ReductionOptions // of an end
-	halo   Halo
+	halo   [][2]int
 }
 
 func drawStaged(t *rapid.T) (x staged) {
@@ -90,7 +90,7 @@ func (x staged) run(ctx context.Context, rt *orwl.Runtime, end int) (cells []uin
 }
 
 // padded has a pair for each dimension.
-func padded(h Halo, ranks int) Halo {
+func padded(h [][2]int, ranks int) [][2]int {
 	if len(h) == 1 {
 		return slices.Repeat(h, ranks)
 	}
@@ -153,7 +153,7 @@ func TestOneStage(t *testing.T) {
 		return cells
 	}
 	want := run(Options{Blocks: Size{1, 1}})
-	for _, o := range []Options{{Blocks: Size{3, 2}}, {Blocks: Size{3, 2}, Exporters: true}, {Blocks: Size{1, 1}, Pieces: 2}, {Blocks: Size{2, 9}}} {
+	for _, o := range []Options{{Blocks: Size{3, 2}}, {Blocks: Size{3, 2}, Exporters: true}, {Blocks: Size{1, 1}, pieces: 2}, {Blocks: Size{2, 9}}} {
 		if got := run(o); !slices.Equal(got, want) {
 			t.Errorf("%+v: other bits", o)
 		}

@@ -13,7 +13,8 @@ import (
 
 // Verify compares this node's blocks, bit for bit, with the result of a sequential sweep over
 // the whole grid. It computes that with the same kernel, in memory for the whole grid. Call it
-// after the run, before the nodes leave. A difference matches [ErrDiffers].
+// after the run, before the nodes leave. Its error names the first cell that differs. Then
+// Halo or Corners say too little, or the kernel keeps state.
 func (g *Grid) Verify(ctx context.Context) error {
 	whole := g.sequential()
 	r, err := resource.New(g.o.Name+", sequential", whole.layout.bytes)
@@ -157,7 +158,7 @@ func (t *tile) compare(got handle.View[byte], whole *tile, want handle.View[byte
 			continue
 		}
 		if at, same := f.same(t, got, whole, want); !same {
-			return fmt.Errorf("%w: field %q in cell %s after %d sweeps", ErrDiffers, f.title(), t.grid.blockName(at), t.grid.swept())
+			return fmt.Errorf("stencil: the result differs from the sequential sweep's: field %q in cell %s after %d sweeps", f.title(), t.grid.blockName(at), t.grid.swept())
 		}
 	}
 	return nil

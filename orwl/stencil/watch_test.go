@@ -172,7 +172,7 @@ func TestTaskNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := New(rt, Options{Size: Size{32, 8}, Blocks: Size{2, 1}, Pieces: 4})
+		g := New(rt, Options{Size: Size{32, 8}, Blocks: Size{2, 1}, pieces: 4})
 		u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
 		if err := g.Sweep(passes, func(b *Block) { relax(u, b) }); err != nil {
 			t.Fatal(err)
@@ -219,7 +219,7 @@ func TestAccounts(t *testing.T) {
 	}{
 		{Options{}, 34, 8 * (2*8*7 + 2*9*5)},
 		{Options{Exporters: true}, 34 + 24, 8 * (2*8*7 + 2*9*5 + 24)},
-		{Options{Pieces: 2}, 34, 8 * (2*8*7 + 2*9*5)},
+		{Options{pieces: 2}, 34, 8 * (2*8*7 + 2*9*5)},
 	} {
 		for nodes := 1; nodes <= 2; nodes++ {
 			var mu sync.Mutex

@@ -14,7 +14,7 @@ import (
 // weighted is a grid with weights, mirrored edges, and a plain sweep over an array beside it.
 type weighted struct {
 	o      Options
-	halo   Halo
+	halo   [][2]int
 	w      []Weight
 	sweeps int
 }
