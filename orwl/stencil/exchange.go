@@ -1,5 +1,7 @@
 package stencil
 
+import "slices"
+
 // exchange is cells that go from a tile to a neighbour before each pass: boxes of each field
 // that changes. All pairs of tiles that look alike have one in common, so a tile finds it in the
 // cache. Places are relative to the low corner of the tile's block.
@@ -69,4 +71,100 @@ func (t *tile) newExchange(importer vec, l likeness) *exchange {
 		return nil
 	}
 	return x
+}
+
+// imports is what a tile takes over from each neighbour before a pass, as boxes relative to
+// the low corner of its block. A neighbour exports what the tile imports.
+type imports [directions][]box
+
+// compute looks at one cell of each box in which all cells are alike. Such boxes lie between
+// the places at which some region, or what it reads, begins or ends.
+func (t *tiling) compute(at vec) *imports {
+	var cuts [dims][]int
+	for s := range t.sweeps {
+		r := t.region(at, s)
+		g := r.grown(t.halo)
+		for i := range dims {
+			cuts[i] = append(cuts[i], r.low[i], r.high[i], g.low[i], g.high[i])
+		}
+	}
+	for i := range dims {
+		b := t.block(at)
+		cuts[i] = append(cuts[i], b.low[i], b.high[i])
+		slices.Sort(cuts[i])
+		cuts[i] = slices.Compact(cuts[i])
+	}
+	all := new(imports)
+	for z := range len(cuts[0]) - 1 {
+		for y := range len(cuts[1]) - 1 {
+			for x := range len(cuts[2]) - 1 {
+				b := box{vec{cuts[0][z], cuts[1][y], cuts[2][x]}, vec{cuts[0][z+1], cuts[1][y+1], cuts[2][x+1]}}
+				if d, ok := t.imported(at, b.low); ok {
+					all[d] = append(all[d], b.moved(vec{}.minus(t.block(at).low)))
+				}
+			}
+		}
+	}
+	for d := range all {
+		for i := dims - 1; i >= 0; i-- {
+			all[d] = merged(all[d], i)
+		}
+	}
+	return all
+}
+
+// imported says from which neighbour a cell comes, if it does.
+func (t *tiling) imported(at vec, c vec) (direction, bool) {
+	for i := range dims {
+		if !t.around[i] && (c[i] < 0 || c[i] >= t.size[i]) {
+			return 0, false
+		}
+	}
+	d := t.source(at, c)
+	if d == here {
+		return 0, false
+	}
+	for s := range t.sweeps {
+		if t.reads(at, s, c) {
+			return d, true
+		}
+	}
+	return 0, false
+}
+
+// merged joins boxes that continue each other in a dimension.
+func merged(all []box, dim int) []box {
+	ends := make(map[box]int, len(all)) // by the face at which a box ends
+	var result []box
+	for _, b := range all {
+		begin, end := b, b
+		begin.high[dim] = b.low[dim]
+		end.low[dim] = b.high[dim]
+		at, ok := ends[begin]
+		if ok {
+			delete(ends, begin)
+			result[at].high[dim] = b.high[dim]
+		} else {
+			at = len(result)
+			result = append(result, b)
+		}
+		ends[end] = at
+	}
+	return result
+}
+
+// cornerOf is the low corner of the block in a direction of another one. In a periodic
+// dimension it is where the block would be if the grid went on.
+func (t *tiling) cornerOf(at vec, d direction) vec {
+	low := t.block(at).low
+	n, _ := t.neighbour(at, d)
+	for i, step := range d.step() {
+		switch step {
+		case 1:
+			low[i] = t.block(at).high[i]
+		case -1:
+			low[i] -= t.block(n).size()[i]
+		}
+	}
+	return low
 }

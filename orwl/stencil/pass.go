@@ -147,3 +147,112 @@ func (g *Grid) stageName(stage int) string {
 	}
 	return fmt.Sprintf(", stage %d", stage)
 }
+
+// The sweeps of a pass go over the tile in bands of rows (or planes, in three dimensions). Each
+// sweep is some rows behind the one before, because it needs the rows on its high side from
+// that one:
+//
+//	band n of sweep 0      rows    n·h ... (n+1)·h-1
+//	          sweep 1      rows -l+n·h ... (n+1)·h-1-l
+//	          sweep 2      rows -2l+n·h ...
+//
+// So rows are swept several times while they are in the cache.
+
+// bandBytes is how much of the fields a band has, about.
+const bandBytes = 64 << 10
+
+// bandRows is how many rows a band has at least: kernels may compute several together.
+const bandRows = 4
+
+// sweep runs a part of a stage of a pass of so many sweeps. done is how many the grid has been through
+// before. The part is from one progress to another, see [tile.span].
+func (t *tile) sweep(stage, done, sweeps, from, to int) {
+	g := t.grid
+	dim := g.slowest()
+	lag := g.shift(dim)
+	first := 0 // of the pass's regions
+	if g.update == Jacobi {
+		first = g.tiling.sweeps - sweeps
+	}
+	rows := t.band(from, to)
+	for low := from; low < to; low += rows {
+		high := min(low+rows, to)
+		for s := first; s < first+sweeps; s++ {
+			part := t.regions[s]
+			part.low[dim] = max(part.low[dim], low-s*lag)
+			part.high[dim] = min(part.high[dim], high-s*lag)
+			if !part.empty() {
+				t.run(stage, part.moved(t.low), done+s-first)
+			}
+		}
+	}
+}
+
+// run calls the kernel of a stage for some cells.
+func (t *tile) run(stage int, cells box, sweep int) {
+	if t.grid.mirrored != [dims]bool{} {
+		for _, i := range t.grid.changing {
+			t.grid.fields[i].mirror(t.block.memory[i], sweep&1, cells)
+		}
+	}
+	t.block.stage, t.block.cells, t.block.sweep = stage, cells, sweep
+	t.grid.stages[stage].kernel(&t.block)
+}
+
+// band is how many rows a band of a part has.
+func (t *tile) band(from, to int) int {
+	if t.grid.tiling.sweeps == 1 || t.bytes == 0 {
+		return to - from
+	}
+	dim := t.grid.slowest()
+	rows := t.grid.block(t.at).size()[dim]
+	return max(1, min(bandRows, rows), min(rows, bandBytes*rows/t.bytes))
+}
+
+// exporter is a task that writes one face of a tile when all pieces have ended: see
+// Options.Exporters. All exporters of a tile read it together.
+type exporter struct {
+	*tile
+	exchange *exchange
+	task     *orwl.Task
+	data, to *orwl.Access
+	face     *face
+}
+
+func (g *Grid) declareExporter(t *tile, d direction, stage, turn int) {
+	x := t.out[stage][d]
+	e := &exporter{tile: t, exchange: x.exchange, face: &x.faces[turn%g.faceSets()]}
+	e.task = g.rt.Task(t.name + " to " + g.stepName(d) + g.turnName(turn) + g.stageName(stage) + ", exporter").On(t.node)
+	e.data, e.to = e.task.Read(t.data), e.task.Write(e.face.Resource)
+	e.task.Each(g.rounds(turn), func(round int) error { return e.run(g.turns*round + turn) })
+}
+
+// run exports after pass n.
+func (e *exporter) run(n int) error {
+	g := e.grid
+	if e.over(g.bound(n)) {
+		e.task.Last()
+		return nil
+	}
+	e.tell(e.task, Exporting)
+	swept := g.bound(n + 1)
+	data, err := e.data.Place().Bytes()
+	if err != nil {
+		return err
+	}
+	face, err := e.to.Place().Writable()
+	if err != nil {
+		return err
+	}
+	for i := range e.exchange.strips {
+		s := &e.exchange.strips[i]
+		e.block.memory[s.field].export(s, swept, data, face)
+	}
+	e.face.computed = e.watch.since // no piece runs while an exporter does
+	if swept == g.total || e.over(swept) {
+		e.tell(e.task, Outside)
+	} else {
+		e.tell(e.task, Waiting)
+	}
+	return nil
+}

@@ -52,7 +52,7 @@ const (
 )
 
 // span is the progress of a pass: from where to where it goes. At progress p, sweep s has done
-// the rows below p-s·lag, see sweep.go. Rows count from the block's first.
+// the rows below p-s·lag, see pass.go. Rows count from the block's first.
 func (t *tile) span() (begin, end int) {
 	dim := t.grid.slowest()
 	begin = t.regions[0].low[dim]

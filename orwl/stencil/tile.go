@@ -77,3 +77,89 @@ func (t *tile) bind(data []byte) {
 		t.block.memory[i].bind(data)
 	}
 }
+
+// kind is all of a block's place that its shape depends on.
+type kind struct {
+	size        vec
+	first, last [dims]bool
+}
+
+func (t *tiling) kindOf(at vec) kind {
+	k := kind{size: t.block(at).size()}
+	for i, n := range t.blocks {
+		k.first[i], k.last[i] = at[i] == 0, at[i] == n-1
+	}
+	return k
+}
+
+// shape is what the tiles of all blocks of a kind have in common. Places are relative to the low
+// corner of the block.
+type shape struct {
+	imports *imports
+	regions []box  // by sweep of a pass: the cells that it computes
+	layout  layout // of the fields that change, in the tile's resource
+	bytes   int    // of all fields
+}
+
+// shapeOf is the shape of a block's tile. It is computed once for all blocks of a kind.
+func (g *Grid) shapeOf(at vec) *shape {
+	k := g.kindOf(at)
+	s, known := g.shapes[k]
+	if !known {
+		s = g.newShape(at)
+		g.shapes[k] = s
+	}
+	return s
+}
+
+func (g *Grid) newShape(at vec) *shape {
+	s := &shape{imports: g.tiling.compute(at)}
+	for sweep := range g.tiling.sweeps {
+		s.regions = append(s.regions, g.region(at, sweep).moved(vec{}.minus(g.block(at).low)))
+	}
+	for _, f := range g.fields {
+		n := f.generations() * g.stored(f, at).cells()
+		s.bytes += n * f.elementBytes()
+		if !f.changes() {
+			n = 0
+		}
+		s.layout.add(n, f.elementBytes())
+	}
+	s.layout.end(g)
+	return s
+}
+
+// layout is where fields lie in the bytes of a resource, one after another. Each begins at a
+// multiple of its element's size, and the whole is a multiple of each, so that the bytes can
+// be seen as elements of any field.
+type layout struct {
+	at    []int // of each field; -1 if it is not there
+	bytes int
+}
+
+// add places so many elements of a size behind what is there.
+func (l *layout) add(elements, size int) {
+	if elements == 0 {
+		l.at = append(l.at, -1)
+		return
+	}
+	at := divideUp(l.bytes, size) * size
+	l.at = append(l.at, at)
+	l.bytes = at + elements*size
+}
+
+// end rounds the size up to a multiple of the sizes of all elements, and of 8.
+func (l *layout) end(g *Grid) {
+	unit := 8
+	for _, f := range g.fields {
+		unit = unit / gcd(unit, f.elementBytes()) * f.elementBytes()
+	}
+	l.bytes = divideUp(l.bytes, unit) * unit
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
