@@ -8,12 +8,13 @@ import (
 	"github.com/orwl/go-orwl/internal/rows"
 )
 
-// Block is what one call of a kernel computes: a box of cells, in one sweep. Several goroutines call the kernel, for different blocks. It
-// computes the cells of a block in any order for Jacobi. In place it goes from low to high rows, and in a row from low to high cells.
+// Block is a box of cells that one call of a kernel computes, in one sweep. Several goroutines call the kernel at the
+// same time, with different blocks. With Jacobi a kernel may compute the cells in any order. In place it goes from low to
+// high rows, and in a row from low to high cells.
 type Block struct {
 	tile   *tile
 	number int
-	memory []storage // of each field
+	memory []storage // the cells of each field
 	cells  box
 	stage  int
 	sweep  int
@@ -47,11 +48,11 @@ func (b *Block) Rows() iter.Seq[Row] {
 	}
 }
 
-// Row is neighbouring cells of a block in the last dimension. It has no vec, which the compiler
-// would not keep in registers.
+// Row is neighbouring cells of a block in the last dimension. It has two integers and no vec, because the compiler keeps
+// integers in registers.
 type Row struct {
 	block *Block
-	z, y  int // its plane, and its place there
+	z, y  int // the plane, and the row in the plane
 }
 
 // Len is the number of cells.
@@ -70,10 +71,10 @@ func (r Row) At(dim int) int {
 //	u.Old(r, -1, 0)  the row before it,
 //	u.Old(r, 0, 1)   its cells' neighbours on the high side.
 //
-// In place, cells that the sweep has been at have their new value.
+// In place, cells that this sweep has computed have their new value.
 //
-// In the first sweep, Old panics if it is told too few dimensions, or if the row lies farther away
-// than the field's Halo says.
+// In the first sweep, Old panics if away has another number of dimensions than the grid, or if the row lies farther away than the
+// field's Halo says.
 func (f *Field[T]) Old(r Row, away ...int) []T {
 	if r.block.sweep == 0 {
 		f.inHalo(away)
@@ -92,7 +93,7 @@ func (f *Field[T]) Old(r Row, away ...int) []T {
 	return m.cells[r.block.sweep&1][from:to:to]
 }
 
-// inHalo panics if a kernel reads where the halo does not reach.
+// inHalo panics if a kernel reads beyond the halo.
 func (f *Field[T]) inHalo(away []int) {
 	first := dims - f.grid.ranks
 	if n := len(away); n != 0 && n != f.grid.ranks {
@@ -106,12 +107,12 @@ func (f *Field[T]) inHalo(away []int) {
 	}
 }
 
-// of is where a row begins.
+// of is the index at which a row begins.
 func (m *memory[T]) of(r Row) int { return m.origin + r.z*m.plane + r.y*m.row + r.block.cells.low[2] }
 
-// Box is the memory of a field around a block, for kernels that go over several rows at once. first is the index of the
-// block's first cell. The next row is row cells behind it, and the next plane plane cells. The cells are those of [Field.Old], as far
-// as the field's Halo reaches beyond the block. In place, a kernel writes there.
+// Box returns the memory of a field around a block, for kernels that go over several rows at once. first is the index of
+// the block's first cell. The next row begins row cells later, and the next plane plane cells later. The cells have the
+// values that [Field.Old] returns, as far as the field's Halo reaches beyond the block. In place, a kernel writes there.
 func (f *Field[T]) Box(b *Block) (cells []T, first, row, plane int) {
 	a := f.oldArray(b)
 	return a.Cells, a.First, a.Row, a.Plane
@@ -121,11 +122,11 @@ func (f *Field[T]) Box(b *Block) (cells []T, first, row, plane int) {
 type array[T any] struct {
 	Cells             []T
 	First, Row, Plane int
-	// Size is how many planes there are, rows in a plane, and cells in a row.
+	// Size counts the planes, the rows in a plane, and the cells in a row.
 	Size [3]int
 }
 
-// oldArray is for the whole block what [Field.Old] is for a row.
+// oldArray does for the whole block what [Field.Old] does for a row.
 func (f *Field[T]) oldArray(b *Block, away ...int) array[T] {
 	if b.sweep == 0 {
 		f.inHalo(away)
@@ -133,7 +134,7 @@ func (f *Field[T]) oldArray(b *Block, away ...int) array[T] {
 	return f.array(b, b.sweep&1, away)
 }
 
-// newArray is for the whole block what [Field.New] is for a row.
+// newArray does for the whole block what [Field.New] does for a row.
 func (f *Field[T]) newArray(b *Block) array[T] { return f.array(b, ^b.sweep&1, nil) }
 
 func (f *Field[T]) array(b *Block, generation int, away []int) array[T] {
@@ -153,22 +154,22 @@ func (f *Field[T]) New(r Row) []T {
 	return m.cells[^r.block.sweep&1][from:to:to]
 }
 
-// Weight is a term of a stencil that is a weighted sum: a factor of the cell that lies somewhere, as seen from the one that is
-// computed. See [Apply].
+// Weight is a term of a weighted sum of cells: the factor of one cell. See [Apply].
 type Weight struct {
-	At    []int // the distance in each dimension; nil: the cell itself
+	At    []int // how far away the cell lies in each dimension; nil means the computed cell itself
 	Times float64
 }
 
-// Apply sets the cells of a block in one field to the weighted sum of those of a field around them.
+// Apply sets the cells of a block in one field to the weighted sum of the cells around them in a field, which may be the
+// same one.
 //
 //	var flow = []stencil.Weight{{At: []int{-1}, Times: 0.25}, {Times: 0.5}, {At: []int{1}, Times: 0.25}}
 //	...
 //	g.Sweep(100, func(b *stencil.Block) { stencil.Apply(b, u, u, 0, flow) })
 //
-// own is a factor of the cell that is set, which is the first term if own is not 0. A field with Previous has the generation before the old
-// one there. Apply adds the terms in their order, and rounds each product and each sum. So the bits are the same on all
-// processors. amd64 has vector instructions for it.
+// If own is not 0, the first term is own times the cell that Apply sets. A field with Previous has the generation before
+// the old one there. Apply adds the terms in their order, and rounds each product and each sum. So the bits are the same
+// on all processors. On amd64 it uses vector instructions.
 func Apply(b *Block, to, from *Field[float64], own float64, weights []Weight) {
 	var factorRoom [16]float64
 	var termRoom [16]rows.Box

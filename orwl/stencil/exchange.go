@@ -2,9 +2,9 @@ package stencil
 
 import "slices"
 
-// exchange is cells that go from a tile to a neighbour before each pass: boxes of each field
-// that changes. All pairs of tiles that look alike have one in common, so a tile finds it in the
-// cache. Places are relative to the low corner of the tile's block.
+// exchange lists the cells that go from a tile to a neighbour before each pass: boxes of each field that changes. All
+// pairs of tiles that look alike share one exchange, so a processor finds it in its cache. Places are relative to the low
+// corner of the tile's block.
 type exchange struct {
 	strips []strip
 	layout layout
@@ -12,21 +12,22 @@ type exchange struct {
 
 // border is what a tile imports from a neighbour, or what it exports to one.
 type border struct {
-	*exchange          // nil: nothing
+	*exchange          // nil if there is nothing to import or export
 	faces     *[2]face // see [Grid.declareFaces]
 }
 
-// likeness is all that an exchange depends on. The importer is the tile itself, or the neighbour.
+// likeness has all that an exchange depends on. The importer is the tile itself, or the neighbour.
 type likeness struct {
-	stage    int // that writes
+	stage    int // the stage writes the cells
 	tile     kind
 	importer kind
-	corner   vec // of the importer's block
+	corner   vec // the importer's block begins there
 	from     direction
 }
 
-// exchange is what the tile itself, or a neighbour, takes over from a direction when a stage has ended. The importer's
-// block has its low corner there, which may be beyond a periodic edge. It is nil if that is nothing.
+// exchange returns the cells that the importer takes over from a direction when a stage has ended. The importer is the
+// tile itself, or a neighbour. corner is the low corner of its block, which may lie beyond a periodic edge. exchange
+// returns nil if there are no such cells.
 func (t *tile) exchange(stage int, importer, corner vec, from direction) *exchange {
 	g := t.grid
 	l := likeness{stage, g.kindOf(t.at), g.kindOf(importer), corner.minus(t.low), from}
@@ -73,12 +74,12 @@ func (t *tile) newExchange(importer vec, l likeness) *exchange {
 	return x
 }
 
-// imports is what a tile takes over from each neighbour before a pass, as boxes relative to
-// the low corner of its block. A neighbour exports what the tile imports.
+// imports lists the cells that a tile takes over from each neighbour before a pass, as boxes relative to the low corner
+// of its block. The neighbour exports the same cells.
 type imports [directions][]box
 
-// compute looks at one cell of each box in which all cells are alike. Such boxes lie between
-// the places at which some region, or what it reads, begins or ends.
+// compute cuts the cells around a block into boxes in which all cells are alike, and looks at one cell of each. Regions,
+// and the cells that they read, begin and end only where two boxes meet.
 func (t *tiling) compute(at vec) *imports {
 	var cuts [dims][]int
 	for s := range t.sweeps {
@@ -113,14 +114,14 @@ func (t *tiling) compute(at vec) *imports {
 	return all
 }
 
-// imported says from which neighbour a cell comes, if it does.
-func (t *tiling) imported(at vec, c vec) (direction, bool) {
+// imported says from which neighbour a cell comes. ok is false if no neighbour sends it.
+func (t *tiling) imported(at vec, c vec) (d direction, ok bool) {
 	for i := range dims {
 		if !t.around[i] && (c[i] < 0 || c[i] >= t.size[i]) {
 			return 0, false
 		}
 	}
-	d := t.source(at, c)
+	d = t.source(at, c)
 	if d == here {
 		return 0, false
 	}
@@ -134,7 +135,7 @@ func (t *tiling) imported(at vec, c vec) (direction, bool) {
 
 // merged joins boxes that continue each other in a dimension.
 func merged(all []box, dim int) []box {
-	ends := make(map[box]int, len(all)) // by the face at which a box ends
+	ends := make(map[box]int, len(all)) // which box ends at a face
 	var result []box
 	for _, b := range all {
 		begin, end := b, b
@@ -153,8 +154,8 @@ func merged(all []box, dim int) []box {
 	return result
 }
 
-// cornerOf is the low corner of the block in a direction of another one. In a periodic
-// dimension it is where the block would be if the grid went on.
+// cornerOf is the low corner of the neighbour in a direction. In a periodic dimension it is where the neighbour would be
+// if the grid went on.
 func (t *tiling) cornerOf(at vec, d direction) vec {
 	low := t.block(at).low
 	n, _ := t.neighbour(at, d)

@@ -14,33 +14,33 @@ import (
 type Field[T any] struct {
 	grid    *Grid
 	name    string
-	number  int // among the fields of the grid
+	number  int // the index of the field in the grid
 	options FieldOptions[T]
 	halo    widths
-	writers []int // the stages that change it; none: it is constant
+	writers []int // the stages that change it; without one it is constant
 }
 
-// FieldOptions are the parameters of a field. The zero value is a field that is zero at first
-// and that a kernel reads only at the cell itself.
+// FieldOptions are the parameters of a field. With the zero value a field is zero at first, and kernels read it only at
+// the computed cell.
 type FieldOptions[T any] struct {
-	// Halo is how far the kernel reads: for each dimension the cells on the low and on the high side. One pair is for all dimensions.
+	// Halo is how far the kernel reads: for each dimension the cells on the low and on the high side. One pair is for all
+	// dimensions.
 	Halo [][2]int
-	// Initial is the value of a cell at first, also of the cells around the grid that Halo
-	// reaches: those keep it. It is called from several goroutines. It must not keep at.
+	// Initial returns the first value of a cell. The grid also calls it for the cells around the grid that Halo reaches:
+	// these keep the value. Several goroutines call it. It must not keep at.
 	Initial func(at []int) T
-	// InitialRow is for values that come in rows, for example from a file: it sets neighbours in
-	// the last dimension. The first of them is at a place. A field has one of the two.
+	// InitialRow is for values that come in rows, for example from a file. It sets neighbours in the last dimension, and
+	// at is the place of the first one. A field has Initial or InitialRow.
 	InitialRow func(at []int, row []T)
-	// Previous says that the kernel reads New before it writes there: it finds the
-	// generation before Old there. Previous is its value before the first sweep. It is for
-	// Jacobi only.
+	// Previous is for kernels that read New before they write it: they find the generation before Old there. Previous
+	// returns the value of a cell in that generation before the first sweep. It needs Jacobi.
 	Previous func(at []int) T
 }
 
 // Around is a halo of so many cells on every side.
 func Around(cells int) [][2]int { return [][2]int{{cells, cells}} }
 
-// haloWidths is the halo in a grid of so many dimensions.
+// haloWidths checks a halo for a grid of so many dimensions.
 func haloWidths(h [][2]int, ranks int) (w widths, err error) {
 	if len(h) != 0 && len(h) != 1 && len(h) != ranks {
 		return w, wrong("Halo", h, "want 1 pair or %d", ranks)
@@ -95,18 +95,18 @@ func (f *Field[T]) wrong(err error) error { return fmt.Errorf("field %q: %w", f.
 type column interface {
 	title() string
 	elementBytes() int
-	generations() int // in memory
+	generations() int // memory has so many
 	changes() bool
 	reach() widths
 	writtenIn(stage int) bool
 	wholly()
 	mirror(m storage, generation int, cells box)
 	settle() error
-	exchanged() int // generations that neighbours exchange
-	saved() int     // generations that a checkpoint has
+	exchanged() int // neighbours exchange so many generations
+	saved() int     // a checkpoint has so many generations
 
-	// newMemory makes the memory of a tile for a box of cells, in the coordinates of the grid. It
-	// lies at a byte of the tile's resource.
+	// newMemory makes the memory of a tile for a box of cells, in the coordinates of the grid. at is its first byte in
+	// the tile's resource.
 	newMemory(cells box, at int) storage
 	fill(m storage)
 	forget(m storage)
@@ -123,7 +123,7 @@ func (f *Field[T]) generations() int {
 	switch g := f.grid; {
 	case !f.changes() || g.o.Update == InPlace || len(g.stages) > 1:
 		return 1
-	case !g.whole && f.halo == widths{} && f.options.Previous == nil: // the stage reads it at the cell itself only
+	case !g.whole && f.halo == widths{} && f.options.Previous == nil: // the stage reads it at the computed cell only
 		return 1
 	}
 	return 2
@@ -157,7 +157,7 @@ func (f *Field[T]) fill(in storage) {
 	}
 }
 
-// forget gives up the cells of a constant field, when no sweep follows.
+// forget frees the cells of a constant field when no sweep follows.
 func (f *Field[T]) forget(in storage) {
 	if !f.changes() {
 		in.(*memory[T]).cells = [2][]T{}
@@ -173,7 +173,7 @@ func (f *Field[T]) setInitial(m *memory[T], cells []T) {
 	}
 }
 
-// setRows sets all cells by rows. A row beyond the edge of a periodic grid is several.
+// setRows sets all cells by rows. In a periodic grid, a row that crosses the edge is set in several parts.
 func (f *Field[T]) setRows(m *memory[T], cells []T, set func(at []int, row []T)) {
 	g := f.grid
 	user := make([]int, g.ranks)
@@ -191,7 +191,7 @@ func (f *Field[T]) setRows(m *memory[T], cells []T, set func(at []int, row []T))
 	})
 }
 
-// set sets the cells of a box to a function of their place in the grid.
+// set sets each cell of a box to a function of its place in the grid.
 func (f *Field[T]) set(m *memory[T], cells []T, b box, value func(at []int) T) {
 	g := f.grid
 	user := make([]int, g.ranks)
@@ -207,8 +207,8 @@ func (f *Field[T]) set(m *memory[T], cells []T, b box, value func(at []int) T) {
 	}
 }
 
-// mirror sets the cells beyond the mirrored edges, as far as a sweep over some cells reads them. In place, it may find that
-// the sweep has been at the cells before: what lies beyond them has been set then.
+// mirror sets the cells beyond the mirrored edges, as far as a sweep over some cells reads them. In place, the sweep may
+// have computed cells near an edge before: then an earlier call has set their images, with the values before the sweep.
 //
 //	u[-2] = u[1]   u[-1] = u[0] │ u[0]  u[1]  ...  u[n-1] │ u[n] = u[n-1]   u[n+1] = u[n-2]
 func (f *Field[T]) mirror(in storage, generation int, b box) {

@@ -14,7 +14,7 @@ func init() {
 	inside.Of = func(field any) any { return field.(interface{ inside() any }).inside() }
 }
 
-// insideGrid and insideField are what package show sees.
+// insideGrid and insideField show a grid and a field to package show.
 type (
 	insideGrid         struct{ *Grid }
 	insideField[T any] struct{ f *Field[T] }
@@ -50,7 +50,7 @@ func (f *Field[T]) frames(body func(inside.Frame[T]) (rarer bool)) {
 	f.grid.framers = append(f.grid.framers, fr)
 }
 
-// here says of each cell if it is of this node.
+// here says for each cell whether this node has it.
 func (g *Grid) here() []bool {
 	own := newMemory[bool](g.domain())
 	cells := make([]bool, g.size.product())
@@ -72,23 +72,23 @@ type framer interface {
 	come(p *piece, n, swept int, last bool) error
 }
 
-// film has the frames that not all tiles have come to. The first tile that comes to a pass decides
-// if there is a frame: every only grows, so no later one would decide otherwise.
+// film has the frames to which tiles of this node have yet to add their cells. The first tile that ends a pass decides
+// if there is a frame. every only grows, so a later tile would decide the same.
 type film[T any] struct {
 	field *Field[T]
 	body  func(inside.Frame[T]) bool
-	tiles int    // of this node
-	here  []bool // which cells they have, if there are other nodes
+	tiles int    // this node has so many
+	here  []bool // which cells they have; nil if they have all
 
 	mu    sync.Mutex
-	every int               // passes
-	begun map[int]*begun[T] // by pass
+	every int               // a frame follows after so many passes
+	begun map[int]*begun[T] // the frame of each pass
 	spare [][]T
 }
 
 type begun[T any] struct {
 	cells []T
-	left  int // tiles
+	left  int // so many tiles have not added their cells
 }
 
 func (f *film[T]) come(p *piece, n, swept int, last bool) error {
@@ -104,7 +104,7 @@ func (f *film[T]) come(p *piece, n, swept int, last bool) error {
 		return nil
 	}
 	delete(f.begun, n)
-	// This tile has not come to the next frame. So body is never called twice at a time.
+	// This tile has added nothing to the next frame yet. So only one call of body runs at a time.
 	f.mu.Unlock()
 	rarer := f.body(inside.Frame[T]{Sweeps: swept, Last: last, Cells: one.cells, Here: f.here})
 	f.mu.Lock()
@@ -115,7 +115,7 @@ func (f *film[T]) come(p *piece, n, swept int, last bool) error {
 	return nil
 }
 
-// at is the frame after pass n, or nil.
+// at returns the frame after pass n. It is nil if the film has none.
 func (f *film[T]) at(n int, last bool) *begun[T] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -155,13 +155,13 @@ func (g *Grid) Sweeps() int {
 	return least
 }
 
-// told counts a pass over the tile, and films it.
+// told counts a pass over the tile, and adds its cells to the films.
 func (p *piece) told(n, swept int, last bool) error {
 	p.done.Store(int64(swept - p.grid.start))
 	return p.film(n, swept, last)
 }
 
-// film takes frames of the tile.
+// film adds the cells of the tile to the films.
 func (p *piece) film(n, swept int, last bool) error {
 	for _, f := range p.grid.framers {
 		if err := f.come(p, n, swept, last); err != nil {

@@ -18,9 +18,9 @@ var telling = []string{
 	"watch.go Account.count: there <= asked: off by one",
 }
 
-// TestMutants makes one small mistake at a time in what a pass does, and expects the tests to
-// notice: go test ./orwl/stencil -run TestMutants -stencil.mutants 2 -timeout 1h. testdata/survivors.md explains those that they do not notice.
-// Without the flag it builds all mutants, and tries a few.
+// TestMutants makes one small mistake at a time in what a pass does, and expects the tests to notice: go test
+// ./orwl/stencil -run TestMutants -stencil.mutants 2 -timeout 1h. testdata/survivors.md explains those that they do not
+// notice. Without the flag it builds all mutants, and tries a few.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	if testing.Short() || invariant.Enabled {

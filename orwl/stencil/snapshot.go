@@ -50,8 +50,8 @@ func (f *Field[T]) snapshot(ctx context.Context) (s inside.Snapshot[T], err erro
 	return s, nil
 }
 
-// sweptBy is how many sweeps a tile has been through whose memory has been written so often:
-// once with the initial values, and then in each piece.
+// sweptBy counts the sweeps of a tile by the version of its memory. Tasks write it once with the initial values, and then
+// in each piece.
 func (g *Grid) sweptBy(t *tile, version uint64) int {
 	return min(g.bound(max(0, int(version)-1)/t.pieces), g.swept())
 }
@@ -85,8 +85,7 @@ func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
 // constants computes the cells of a constant field once more.
 func (f *Field[T]) constants(cells []T) { f.setInitial(newMemory[T](f.grid.domain()), cells) }
 
-// copyOut copies the cells of a tile to their places in the whole grid. v is the tile's memory after so
-// many sweeps.
+// copyOut copies the cells of a tile to their places in the whole grid. v is the memory of the tile after so many sweeps.
 func (f *Field[T]) copyOut(cells []T, t *tile, v handle.View[T], swept int) {
 	m := t.block.memory[f.number].(*memory[T])
 	whole := newMemory[T](f.grid.domain())
@@ -97,7 +96,7 @@ func (f *Field[T]) copyOut(cells []T, t *tile, v handle.View[T], swept int) {
 	})
 }
 
-// begin is where the field's newest generation begins in the memory of a tile.
+// begin is the index at which the field's newest generation begins in the memory of a tile.
 func (f *Field[T]) begin(t *tile, swept int) int {
 	at := t.layout.at[f.number] / f.elementBytes()
 	if f.generations() > 1 && swept&1 > 0 {

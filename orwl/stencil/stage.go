@@ -14,8 +14,8 @@ import (
 //	            stage 2: p from r                   reads r·r
 //	sweep n+1   stage 0: ...
 //
-// With several stages, each field has one generation: a stage changes it in place. So it must not read around a cell
-// what it writes there in the same stage. The only stage of a grid may do so: there, such a field has two generations.
+// With several stages, each field has one generation, which a stage changes in place. So a stage must not read a field
+// around a cell if it writes it there. The only stage of a grid may do so, since such a field has two generations then.
 
 // Stage is a part of each sweep.
 type Stage struct {
@@ -25,12 +25,12 @@ type Stage struct {
 	reads  []*Reduction
 }
 
-// written is what a stage writes: a field, or a reduction that it adds to.
+// written is a field that a stage writes, or a reduction that it adds to.
 type written interface{ writtenBy(s *Stage) error }
 
-// Stage adds a stage to each sweep: a kernel, and all that it writes: fields, and reductions. It may read all fields, as
-// far as their Halo reaches. With several stages it reads the fields that it writes at the cell itself only, or in cells that
-// it does not write. A field that no stage writes is constant.
+// Stage adds a stage to each sweep: a kernel, with the fields that it writes and the reductions that it adds to. The
+// kernel may read all fields, as far as their Halo reaches. With several stages it must read the fields that it writes at
+// the computed cell only, or in cells that it does not write. A field that no stage writes is constant.
 func (g *Grid) Stage(kernel func(b *Block), writes ...written) *Stage {
 	s := &Stage{grid: g, number: len(g.stages), kernel: kernel}
 	g.stages = append(g.stages, s)
@@ -69,7 +69,8 @@ func (f *Field[T]) writtenBy(s *Stage) error {
 	return nil
 }
 
-// settleStages checks the stages, when all are declared. A grid with a kernel instead has one, which writes all.
+// settleStages checks the stages when all are declared. If Sweep got a kernel, it becomes the only stage, which writes
+// all fields.
 func (g *Grid) settleStages(kernel []func(b *Block)) {
 	if len(kernel)+len(g.stages) == 0 {
 		g.check(errors.New("it has no kernel: give Sweep one, or declare stages"))
@@ -106,7 +107,7 @@ func (g *Grid) settleStages(kernel []func(b *Block)) {
 	}
 }
 
-// wholly has the kernel of the whole sweep write the field.
+// wholly says that the kernel of Sweep writes the field.
 func (f *Field[T]) wholly() { f.writers = []int{0} }
 
 func (f *Field[T]) settle() error {
@@ -118,5 +119,5 @@ func (f *Field[T]) settle() error {
 
 func (f *Field[T]) writtenIn(stage int) bool { return slices.Contains(f.writers, stage) }
 
-// before is the stage before one, which may be in the sweep before.
+// before is the stage that runs before another one, perhaps in the sweep before.
 func (g *Grid) before(stage int) int { return (stage + len(g.stages) - 1) % len(g.stages) }

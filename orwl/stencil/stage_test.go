@@ -215,7 +215,8 @@ func TestVerifyFindsOrder(t *testing.T) {
 	}
 }
 
-// A stage writes a field in place unless it is the only one and reads around it. What no stage writes has memory of its own.
+// A stage writes a field in place unless it is the only one and reads around it. A field that no stage writes has memory
+// outside of the tile.
 func TestGenerations(t *testing.T) {
 	for stages, want := range map[int][]int{1: {2, 1, 1}, 2: {1, 1, 1}} {
 		rt, err := orwl.New(orwl.Options{})

@@ -11,10 +11,10 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Verify compares this node's blocks, bit for bit, with the result of a sequential sweep over
-// the whole grid. It computes that with the same kernel, in memory for the whole grid. Call it
-// after the run, before the nodes leave. Its error names the first cell that differs. Then
-// Halo or Corners say too little, or the kernel keeps state.
+// Verify compares this node's blocks, bit for bit, with the result of a sequential sweep over the whole grid. It computes
+// that with the same kernel, and needs memory for the whole grid. Call it after the run, before the nodes leave. Its
+// error names the first cell that differs. The cause is then a Halo that is too small, Corners that is not set, or a
+// kernel that keeps state.
 func (g *Grid) Verify(ctx context.Context) error {
 	whole := g.sequential()
 	r, err := resource.New(g.o.Name+", sequential", whole.layout.bytes)
@@ -77,8 +77,8 @@ func (t *tile) compute(ctx context.Context, data []byte, sweeps int) error {
 	return nil
 }
 
-// computeStage computes a stage of a sweep over the whole grid. With several stages it goes from the last row to the first
-// one: so a kernel that reads around a cell what it writes there is found.
+// computeStage computes a stage of a sweep over the whole grid. With several stages it goes from the last row to the
+// first one. So a kernel that reads a field around a cell and writes it there gives another result.
 func (t *tile) computeStage(stage, sweep int) {
 	g := t.grid
 	for i, f := range g.fields {
@@ -103,8 +103,7 @@ func (t *tile) computeStage(stage, sweep int) {
 	}
 }
 
-// cellByCell is a sweep in place over a periodic grid: a cell that was computed is at once seen
-// across the edge.
+// cellByCell is a sweep in place over a periodic grid. It copies each new cell across the edge at once.
 func (t *tile) cellByCell(sweep int) {
 	g := t.grid
 	for n := range g.size.product() {
@@ -117,7 +116,7 @@ func (t *tile) cellByCell(sweep int) {
 	}
 }
 
-// wrap copies cells of a box to where they are seen across the edges of a periodic grid.
+// wrap copies cells of a box across the edges of a periodic grid.
 func (f *Field[T]) wrap(in storage, generation int, b box) {
 	g := f.grid
 	m := in.(*memory[T])
@@ -138,8 +137,7 @@ func (f *Field[T]) wrap(in storage, generation int, b box) {
 	}
 }
 
-// image is how far away the grid is seen again in a direction, if it is: a periodic grid is seen
-// on all sides.
+// image is how far away the grid repeats in a direction. ok is false if it does not repeat there.
 func (g *Grid) image(d direction) (by vec, ok bool) {
 	by = d.step()
 	for i, n := range g.size {
@@ -164,8 +162,8 @@ func (t *tile) compare(got handle.View[byte], whole *tile, want handle.View[byte
 	return nil
 }
 
-// same compares the newest generation in the memories of two tiles, in the cells that the first
-// one has computed last of all.
+// same compares the newest generation in the memories of two tiles. It looks at the cells that no tile has computed after
+// the first one.
 func (f *Field[T]) same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool) {
 	size, swept := f.elementBytes(), t.grid.swept()
 	m, w := t.block.memory[f.number].(*memory[T]), whole.block.memory[f.number].(*memory[T])
