@@ -70,20 +70,25 @@ func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
 	if f.films && inPass == 0 {
 		inPass = 1 // a film shows passes
 	}
-	f.cells = stencil.New(rt, stencil.Options{
+	o := stencil.Options{
 		Name: "block", Size: stencil.Size{f.rows, f.cols}, Update: stencil.InPlace,
 		Blocks: stencil.Size{f.grid.rows, f.grid.cols}, Sweeps: inPass, Exporters: f.form == nine,
-		Watch: f.watch(),
-	})
+		Clock: f.clock, Live: f.exhibit != nil,
+	}
+	if f.trace != nil {
+		o.Observe = f.trace.changed
+	}
+	f.cells = stencil.New(rt, o)
 	names := [planes]string{"data", "zb", "zr", "zu", "zv", "zz"}
 	for p := range planes {
-		o := stencil.FieldOptions[float64]{Constant: p != planeData, InitialRow: f.initial(ctx, p)}
+		o := stencil.FieldOptions[float64]{InitialRow: f.initial(ctx, p)}
 		if p == planeData {
 			o.Halo = stencil.Around(1)
 		}
 		f.planes[p] = stencil.NewField(f.cells, names[p], o)
 	}
-	if err := f.cells.Sweep(f.iters, func(b *stencil.Block) { f.sweep(ctx, b) }); err != nil {
+	f.cells.Stage(func(b *stencil.Block) { f.sweep(ctx, b) }, f.planes[planeData])
+	if err := f.cells.Sweep(f.iters); err != nil {
 		return err
 	}
 	if ctx.Err() != nil {
@@ -120,24 +125,15 @@ func (f *field) sweep(ctx context.Context, b *stencil.Block) {
 	e := extent{top: 1 + b.At(0), left: 1 + b.At(1), rows: b.Len(0), cols: b.Len(1)}
 	if v.extent != e {
 		for plane := planeZb; plane < planes; plane++ { // they stay where they are
-			m := f.planes[plane].Box(b)
-			v.planes[plane] = matrix{step: m.Row, cols: e.cols, cells: m.Cells[m.First:]}
+			cells, first, step, _ := f.planes[plane].Box(b)
+			v.planes[plane] = matrix{step: step, cols: e.cols, cells: cells[first:]}
 		}
 		v.extent = e
 	}
-	m := f.planes[planeData].Box(b)
-	v.planes[planeData] = matrix{step: m.Row, cols: e.cols + 2, cells: m.Cells[m.First-m.Row-1:]}
+	cells, first, step, _ := f.planes[planeData].Box(b)
+	v.planes[planeData] = matrix{step: step, cols: e.cols + 2, cells: cells[first-step-1:]}
 	// Its only error is the end of ctx, which Run returns.
 	_ = f.sweepOnce(ctx, v, nil)
-}
-
-// watch measures what blocks do, and tells of it if there is a trace or an exhibit.
-func (f *field) watch() stencil.Watch {
-	w := stencil.Watch{Clock: f.clock, Live: f.exhibit != nil}
-	if f.trace != nil {
-		w.Observe = f.trace.changed
-	}
-	return w
 }
 
 // clock is the time since the run began.

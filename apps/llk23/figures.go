@@ -33,14 +33,20 @@ func (g *figures) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(prometheus.NewDesc("llk23_"+name, help, nil, labels), kind, value)
 	}
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
-	p, each := f.cells.Progress(), float64(f.each.cells())
+	done, total := f.cells.Progress()
+	each, blocks := float64(f.each.cells()), 0
+	for n := range f.views {
+		if f.here(n) {
+			blocks++
+		}
+	}
 	tell(gauge, "info", 1, "What is computed: always 1.",
 		prometheus.Labels{"grid": f.grid.String(), "block": f.each.String(), "kernel": f.kernel.name, "tasks": string(f.form)})
-	tell(gauge, "blocks", float64(p.Blocks), "Blocks of this node.", nil)
+	tell(gauge, "blocks", float64(blocks), "Blocks of this node.", nil)
 	tell(gauge, "iterations", float64(f.iters), "Iterations that the run will do.", nil)
-	tell(gauge, "iterations_done", float64(p.Sweeps), "Iterations that all blocks of this node have done.", nil)
-	tell(gauge, "updates_planned", float64(p.Total)*each, "Elements that this node is to sweep, each once in each iteration.", nil)
-	tell(counter, "updates_total", float64(p.Done)*each, "Elements that this node has swept so far, each once in each iteration.", nil)
+	tell(gauge, "iterations_done", float64(f.cells.Sweeps()), "Iterations that all blocks of this node have done.", nil)
+	tell(gauge, "updates_planned", float64(total)*each, "Elements that this node is to sweep, each once in each iteration.", nil)
+	tell(counter, "updates_total", float64(done)*each, "Elements that this node has swept so far, each once in each iteration.", nil)
 	for phase, spent := range f.cells.Spent() {
 		g.spent[phase] = max(g.spent[phase], spent)
 		tell(counter, "block_seconds_total", g.spent[phase].Seconds(), "Time of this node's blocks, by what they do: compute, "+

@@ -30,7 +30,11 @@ func (f *field) solve(ctx context.Context, m *show.Meter) error {
 	if err := f.exhibit.Register(&figures{field: f}); err != nil {
 		return err
 	}
-	stop := m.Watch("sweeping", f.cells.Progress().Total, func() int64 { return f.cells.Progress().Done })
+	_, total := f.cells.Progress()
+	stop := m.Watch("sweeping", total, func() int64 {
+		done, _ := f.cells.Progress()
+		return done
+	})
 	err = rt.Run(ctx)
 	stop()
 	if err != nil {

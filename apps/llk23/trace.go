@@ -34,8 +34,8 @@ func (tr *tracing) observers(f *field) (_ []orwl.Observer, err error) {
 var phaseNames = [stencil.Phases]string{"", "", "read", trace.Compute, "write"}
 
 // changed is told what blocks do.
-func (tr *tracing) changed(c stencil.Change) {
-	tr.rec.Recording(c.Task).Region(phaseNames[c.Phase], c.At)
+func (tr *tracing) changed(task *orwl.Task, phase stencil.Phase, at time.Duration) {
+	tr.rec.Recording(task).Region(phaseNames[phase], at)
 }
 
 // gather brings what all nodes have recorded to node 0. Each of them calls it, and says

@@ -61,6 +61,6 @@ func plate(ctx context.Context, rt *orwl.Runtime) error {
 	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
-	fmt.Printf("%v: no cell changes by more than %g after %d sweeps\n", g, little, g.Progress().Sweeps)
+	fmt.Printf("%v: no cell changes by more than %g after %d sweeps\n", g, little, g.Sweeps())
 	return g.Verify(ctx)
 }

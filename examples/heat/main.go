@@ -22,12 +22,12 @@ func main() {
 }
 
 // flow is how much of a new cell comes from the left one, from itself, and from the right one.
-var flow = stencil.Weights{{At: stencil.At{-1}, Times: 0.25}, {Times: 0.5}, {At: stencil.At{1}, Times: 0.25}}
+var flow = []stencil.Weight{{At: []int{-1}, Times: 0.25}, {Times: 0.5}, {At: []int{1}, Times: 0.25}}
 
 func heat(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{60}})
 	u := stencil.NewField(g, "heat", stencil.FieldOptions[float64]{
-		Weights: flow,
+		Halo: stencil.Around(1),
 		Initial: func(at []int) float64 {
 			if at[0] < 0 {
 				return 100
@@ -35,7 +35,7 @@ func heat(ctx context.Context, rt *orwl.Runtime) error {
 			return 0
 		},
 	})
-	if err := g.Sweep(1000); err != nil {
+	if err := g.Sweep(1000, func(b *stencil.Block) { stencil.Apply(b, u, u, 0, flow) }); err != nil {
 		return err
 	}
 	if err := look.Run(ctx, show.Field(u)); err != nil {

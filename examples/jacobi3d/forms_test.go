@@ -14,7 +14,7 @@ var kernel = forms.Kernel[float64]{
 	Row: func(next []float64, near [][]float64) {
 		rows.Weights{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6}.Sum(next, near...)
 	},
-	Block: func(u *stencil.Field[float64], b *stencil.Block) { mean.Apply(b, u, u) },
+	Block: func(u *stencil.Field[float64], b *stencil.Block) { stencil.Apply(b, u, u, 0, mean) },
 }
 
 func TestForms(t *testing.T) { kernel.Test(t) }

@@ -28,20 +28,20 @@ func main() {
 }
 
 // mean is the mean of the six neighbours.
-var mean = stencil.Weights{
-	{At: stencil.At{-1, 0, 0}, Times: 1. / 6}, {At: stencil.At{1, 0, 0}, Times: 1. / 6}, {At: stencil.At{0, -1, 0}, Times: 1. / 6},
-	{At: stencil.At{0, 1, 0}, Times: 1. / 6}, {At: stencil.At{0, 0, -1}, Times: 1. / 6}, {At: stencil.At{0, 0, 1}, Times: 1. / 6},
+var mean = []stencil.Weight{
+	{At: []int{-1, 0, 0}, Times: 1. / 6}, {At: []int{1, 0, 0}, Times: 1. / 6}, {At: []int{0, -1, 0}, Times: 1. / 6},
+	{At: []int{0, 1, 0}, Times: 1. / 6}, {At: []int{0, 0, -1}, Times: 1. / 6}, {At: []int{0, 0, 1}, Times: 1. / 6},
 }
 
 func cube(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*n, *n, *n}, Sweeps: *deep})
-	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Weights: mean, Initial: func(at []int) float64 {
+	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
 		if at[0] < 0 {
 			return 1 // the first plane is hot, all else is cold
 		}
 		return 0
 	}})
-	if err := g.Sweep(*sweeps); err != nil {
+	if err := g.Sweep(*sweeps, func(b *stencil.Block) { stencil.Apply(b, u, u, 0, mean) }); err != nil {
 		return err
 	}
 	begin := time.Now()

@@ -33,7 +33,7 @@ func solve(ctx context.Context, rt *orwl.Runtime) error {
 		return err
 	}
 	cells, err := x.Values(ctx)
-	fmt.Printf("%v, %d sweeps, %.9f in the middle\n", g, g.Progress().Sweeps, cells[len(cells)/2+*side/2])
+	fmt.Printf("%v, %d sweeps, %.9f in the middle\n", g, g.Sweeps(), cells[len(cells)/2+*side/2])
 	return err
 }
 
@@ -86,7 +86,7 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 			rr.Dot(b, r, r)
 			wr.Dot(b, w, r)
 		}
-	}, x, r, w, p, s, z, rr, wr, last, step).Before(rr, wr, last, step)
+	}, x, r, w, p, s, z, rr, wr, last, step).Reads(rr, wr, last, step)
 	return x
 }
 

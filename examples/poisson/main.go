@@ -12,8 +12,8 @@ import (
 )
 
 const small = 1e-10 // of the first residual: the end
-var laplace = stencil.Weights{
-	{Times: 4}, {At: stencil.At{-1, 0}, Times: -1}, {At: stencil.At{1, 0}, Times: -1}, {At: stencil.At{0, -1}, Times: -1}, {At: stencil.At{0, 1}, Times: -1},
+var laplace = []stencil.Weight{
+	{Times: 4}, {At: []int{-1, 0}, Times: -1}, {At: []int{1, 0}, Times: -1}, {At: []int{0, -1}, Times: -1}, {At: []int{0, 1}, Times: -1},
 }
 var side = flag.Int("side", 256, "the plate has `N`×N cells")
 
@@ -34,23 +34,28 @@ func solve(ctx context.Context, rt *orwl.Runtime) error {
 		return err
 	}
 	cells, err := x.Values(ctx)
-	fmt.Printf("%v, %d sweeps, %.9f in the middle\n", g, g.Progress().Sweeps, cells[len(cells)/2+*side/2])
+	fmt.Printf("%v, %d sweeps, %.9f in the middle\n", g, g.Sweeps(), cells[len(cells)/2+*side/2])
 	return err
 }
 
 // gradients declares the stages that solve A x = b.
 func gradients(g *stencil.Grid) *stencil.Field[float64] {
-	ones, zero := func([]int) float64 { return 1 }, func(int, []int) float64 { return 0 }
+	plate := func(at []int) float64 { // 1 in its cells, and 0 around them
+		if min(at[0], at[1]) < 0 || max(at[0], at[1]) >= *side {
+			return 0
+		}
+		return 1
+	}
 	x := stencil.NewField(g, "x", stencil.FieldOptions[float64]{})
-	r := stencil.NewField(g, "r", stencil.FieldOptions[float64]{Initial: ones})
-	p := stencil.NewField(g, "p", stencil.FieldOptions[float64]{Initial: ones, Boundary: zero, Weights: laplace})
+	r := stencil.NewField(g, "r", stencil.FieldOptions[float64]{Initial: plate})
+	p := stencil.NewField(g, "p", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: plate})
 	q := stencil.NewField(g, "q", stencil.FieldOptions[float64]{})
 	first := float64(*side * *side) // r·r
 	end := func(_ int, v float64) bool { return v <= small*small*first }
 	pq := stencil.NewSum(g, "p·q", stencil.ReductionOptions{})
 	rr := stencil.NewSum(g, "r·r", stencil.ReductionOptions{Start: first, Until: end})
 	g.Stage(func(b *stencil.Block) { // q = A p
-		laplace.Apply(b, q, p)
+		stencil.Apply(b, q, p, 0, laplace)
 		for row := range b.Rows() {
 			pq.Dot(b, p.Old(row), q.New(row))
 		}
@@ -65,7 +70,7 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 			}
 			rr.Dot(b, r, r)
 		}
-	}, x, r, rr).Before(rr).Now(pq)
+	}, x, r, rr).Reads(rr, pq)
 	g.Stage(func(b *stencil.Block) { // p = r + β p
 		beta := rr.Now(b) / rr.Before(b)
 		for row := range b.Rows() {
@@ -74,6 +79,6 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 				p[i] = r[i] + float64(beta*p[i])
 			}
 		}
-	}, p).Before(rr).Now(rr)
+	}, p).Reads(rr)
 	return x
 }

@@ -41,7 +41,7 @@ func plate(ctx context.Context, rt *orwl.Runtime) error {
 	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
-	fmt.Printf("%v: the shape stays the same after %d years\n", g, g.Progress().Sweeps)
+	fmt.Printf("%v: the shape stays the same after %d years\n", g, g.Sweeps())
 	return nil
 }
 
@@ -79,7 +79,7 @@ func years(g *stencil.Grid, tell func(sweep int, factor float64)) *stencil.Field
 			}
 			change.Dot(b, cells, cells)
 		}
-	}, u, next, change).Now(square)
+	}, u, next, change).Reads(square)
 	return u
 }
 

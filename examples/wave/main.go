@@ -35,17 +35,17 @@ func drop(at []int) float64 {
 }
 
 // move is for a cell one sweep ago, and its four neighbours then.
-var move = stencil.Weights{
-	{Times: 2 - 4*speed}, {At: stencil.At{-1, 0}, Times: speed}, {At: stencil.At{1, 0}, Times: speed},
-	{At: stencil.At{0, -1}, Times: speed}, {At: stencil.At{0, 1}, Times: speed},
+var move = []stencil.Weight{
+	{Times: 2 - 4*speed}, {At: []int{-1, 0}, Times: speed}, {At: []int{1, 0}, Times: speed},
+	{At: []int{0, -1}, Times: speed}, {At: []int{0, 1}, Times: speed},
 }
 
 // update computes the cells of a block. A new cell is a term, too: it holds the height two sweeps ago.
-func update(u *stencil.Field[float64], b *stencil.Block) { move.Add(b, -1, u, u) }
+func update(u *stencil.Field[float64], b *stencil.Block) { stencil.Apply(b, u, u, -1, move) }
 
 func wave(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}, Sweeps: 2})
-	u := stencil.NewField(g, "height", stencil.FieldOptions[float64]{Weights: move, Initial: drop, Previous: drop})
+	u := stencil.NewField(g, "height", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: drop, Previous: drop})
 	err := g.Sweep(*sweeps, func(b *stencil.Block) { update(u, b) })
 	if err != nil {
 		return err

@@ -100,10 +100,11 @@ var layers = []layer{
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "internal/port"},
 	{path: "orwl/watch", imports: "internal/port orwl/inspect orwl/internal/linked orwl"},
-	{path: "orwl/stencil", imports: "internal/hugepage internal/queue internal/rows internal/typed orwl orwl/exact handle resource"},
+	{path: "orwl/stencil/internal/inside", imports: "orwl"},
+	{path: "orwl/stencil", imports: "orwl/stencil/internal/inside internal/hugepage internal/queue internal/rows internal/typed orwl orwl/exact handle resource"},
 	{path: "orwl/stencil/picture"},
 	{path: "internal/outfile"},
-	{path: "orwl/stencil/show", imports: "internal/outfile internal/terminal orwl/stencil/picture orwl/stencil orwl/launch orwl/watch orwl resource"},
+	{path: "orwl/stencil/show", imports: "internal/outfile internal/terminal orwl/stencil/picture orwl/stencil/internal/inside orwl/stencil orwl/launch orwl/watch orwl resource"},
 	{path: "metrics", imports: "internal/port orwl/watch orwl " + belowOrwl},
 
 	{path: "internal/promserver", testsOf: "metrics"},

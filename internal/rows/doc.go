@@ -1,5 +1,5 @@
 // Package rows computes weighted sums of a stencil's cells. It uses the processor's vector
-// instructions, which the Go compiler does not. Package stencil has the sums as stencil.Weights.
+// instructions, which the Go compiler does not. Package stencil has the sums as stencil.Apply.
 //
 // [Weights.SumBox] is for all cells of a block, and [Weights.Sum] for one row.
 //

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Box is the cells of a block in the memory of a field: stencil.Box.
+// Box is the cells of a block in the memory of a field.
 type Box struct {
 	Cells             []float64
 	First, Row, Plane int

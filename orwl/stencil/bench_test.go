@@ -79,7 +79,7 @@ func BenchmarkInPlace(b *testing.B) {
 	const n, sweeps = 2000, 40
 	for _, o := range []Options{{Blocks: Size{4, 4}}, {Blocks: Size{2, 1}}, {Blocks: Size{4, 1}}, {Blocks: Size{4, 4}, Sweeps: 4}, {Blocks: Size{64, 64}}} {
 		for _, pieces := range []int{-1, 0} {
-			o.Size, o.Update, o.Pieces = Size{n, n}, InPlace, pieces
+			o.Size, o.Update, o.pieces = Size{n, n}, InPlace, pieces
 			b.Run(fmt.Sprintf("blocks=%v/sweeps=%d/pieces=%d", o.Blocks, o.Sweeps, pieces), func(b *testing.B) {
 				for b.Loop() {
 					b.StopTimer()
@@ -168,7 +168,7 @@ func BenchmarkTwoNodes(b *testing.B) {
 				for b.Loop() {
 					err := together(2, func(ctx context.Context, rt *orwl.Runtime) error {
 						var begin time.Time
-						g := New(rt, Options{Size: Size{n, n, n}, Blocks: blocks, Pieces: pieces, Watch: Watch{Clock: func() time.Duration { return time.Since(begin) }, Live: true}})
+						g := New(rt, Options{Size: Size{n, n, n}, Blocks: blocks, pieces: pieces, Clock: func() time.Duration { return time.Since(begin) }, Live: true})
 						u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0]*at[1] - at[2]) }})
 						if err := g.Sweep(sweeps, func(block *Block) {
 							for r := range block.Rows() {

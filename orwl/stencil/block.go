@@ -4,22 +4,21 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"github.com/orwl/go-orwl/internal/rows"
 )
 
-// Block is what one call of a kernel computes: a box of cells, in one sweep.
+// Block is a box of cells that one call of a kernel computes, in one sweep. Several goroutines call the kernel at the
+// same time, with different blocks. With Jacobi a kernel may compute the cells in any order. In place it goes from low to
+// high rows, and in a row from low to high cells.
 type Block struct {
 	tile   *tile
 	number int
-	memory []storage // of each field
+	memory []storage // the cells of each field
 	cells  box
 	stage  int
 	sweep  int
 }
-
-// Kernel computes new values for the cells of a block. It is called from several goroutines, for
-// different blocks. Its order is its own for Jacobi. In place it goes from low to high rows,
-// and in a row from low to high cells.
-type Kernel func(b *Block)
 
 // Sweep is the number of the sweep, from 0.
 func (b *Block) Sweep() int { return b.sweep }
@@ -49,11 +48,11 @@ func (b *Block) Rows() iter.Seq[Row] {
 	}
 }
 
-// Row is neighbouring cells of a block in the last dimension. It has no vec, which the compiler
-// would not keep in registers.
+// Row is neighbouring cells of a block in the last dimension. It has two integers and no vec, because the compiler keeps
+// integers in registers.
 type Row struct {
 	block *Block
-	z, y  int // its plane, and its place there
+	z, y  int // the plane, and the row in the plane
 }
 
 // Len is the number of cells.
@@ -72,10 +71,10 @@ func (r Row) At(dim int) int {
 //	u.Old(r, -1, 0)  the row before it,
 //	u.Old(r, 0, 1)   its cells' neighbours on the high side.
 //
-// In place, cells that the sweep has been at have their new value.
+// In place, cells that this sweep has computed have their new value.
 //
-// In the first sweep, Old panics if it is told too few dimensions, or if the row lies farther away
-// than the field's Halo says.
+// In the first sweep, Old panics if away has another number of dimensions than the grid, or if the row lies farther away than the
+// field's Halo says.
 func (f *Field[T]) Old(r Row, away ...int) []T {
 	if r.block.sweep == 0 {
 		f.inHalo(away)
@@ -94,11 +93,11 @@ func (f *Field[T]) Old(r Row, away ...int) []T {
 	return m.cells[r.block.sweep&1][from:to:to]
 }
 
-// inHalo panics if a kernel reads where the halo does not reach.
+// inHalo panics if a kernel reads beyond the halo.
 func (f *Field[T]) inHalo(away []int) {
 	first := dims - f.grid.ranks
 	if n := len(away); n != 0 && n != f.grid.ranks {
-		panic(fmt.Sprintf("stencil: a row or box of field %q is given %d distances in a grid of %d dimensions", f.name, n, f.grid.ranks))
+		panic(fmt.Sprintf("stencil: a row or array of field %q is given %d distances in a grid of %d dimensions", f.name, n, f.grid.ranks))
 	}
 	for i, n := range away {
 		if low, high := f.halo.low[first+i], f.halo.high[first+i]; n < -low || n > high {
@@ -108,38 +107,43 @@ func (f *Field[T]) inHalo(away []int) {
 	}
 }
 
-// of is where a row begins.
+// of is the index at which a row begins.
 func (m *memory[T]) of(r Row) int { return m.origin + r.z*m.plane + r.y*m.row + r.block.cells.low[2] }
 
-// Box is the cells of a block in the memory of a field, for kernels that go over several rows at once.
-type Box[T any] struct {
-	// Cells are all that the block's memory has of the field.
-	Cells []T
-	// First is the index of the box's first cell. The next row is Row cells behind it, and the
-	// next plane Plane cells. A kernel may go beyond the box as far as the field's halo.
+// Box returns the memory of a field around a block, for kernels that go over several rows at once. first is the index of
+// the block's first cell. The next row begins row cells later, and the next plane plane cells later. The cells have the
+// values that [Field.Old] returns, as far as the field's Halo reaches beyond the block. In place, a kernel writes there.
+func (f *Field[T]) Box(b *Block) (cells []T, first, row, plane int) {
+	a := f.oldArray(b)
+	return a.Cells, a.First, a.Row, a.Plane
+}
+
+// array is the cells of a block in the memory of a field, as package rows takes them.
+type array[T any] struct {
+	Cells             []T
 	First, Row, Plane int
-	// Size is how many planes there are, rows in a plane, and cells in a row.
+	// Size counts the planes, the rows in a plane, and the cells in a row.
 	Size [3]int
 }
 
-// Box is for the whole block what [Field.Old] is for a row. In place, a kernel writes there.
-func (f *Field[T]) Box(b *Block, away ...int) Box[T] {
+// oldArray does for the whole block what [Field.Old] does for a row.
+func (f *Field[T]) oldArray(b *Block, away ...int) array[T] {
 	if b.sweep == 0 {
 		f.inHalo(away)
 	}
-	return f.box(b, b.sweep&1, away)
+	return f.array(b, b.sweep&1, away)
 }
 
-// newBox is for the whole block what [Field.New] is for a row.
-func (f *Field[T]) newBox(b *Block) Box[T] { return f.box(b, ^b.sweep&1, nil) }
+// newArray does for the whole block what [Field.New] does for a row.
+func (f *Field[T]) newArray(b *Block) array[T] { return f.array(b, ^b.sweep&1, nil) }
 
-func (f *Field[T]) box(b *Block, generation int, away []int) Box[T] {
+func (f *Field[T]) array(b *Block, generation int, away []int) array[T] {
 	m := b.memory[f.number].(*memory[T])
 	first := m.index(b.cells.low)
 	for i, n := range away {
 		first += n * [dims]int{m.plane, m.row, 1}[dims-len(away)+i]
 	}
-	return Box[T]{Cells: m.cells[generation], First: first, Row: m.row, Plane: m.plane, Size: b.cells.size()}
+	return array[T]{Cells: m.cells[generation], First: first, Row: m.row, Plane: m.plane, Size: b.cells.size()}
 }
 
 // New is the row after the sweep: what the kernel writes.
@@ -148,4 +152,34 @@ func (f *Field[T]) New(r Row) []T {
 	from := m.of(r)
 	to := from + r.Len()
 	return m.cells[^r.block.sweep&1][from:to:to]
+}
+
+// Weight is a term of a weighted sum of cells: the factor of one cell. See [Apply].
+type Weight struct {
+	At    []int // how far away the cell lies in each dimension; nil means the computed cell itself
+	Times float64
+}
+
+// Apply sets the cells of a block in one field to the weighted sum of the cells around them in a field, which may be the
+// same one.
+//
+//	var flow = []stencil.Weight{{At: []int{-1}, Times: 0.25}, {Times: 0.5}, {At: []int{1}, Times: 0.25}}
+//	...
+//	g.Sweep(100, func(b *stencil.Block) { stencil.Apply(b, u, u, 0, flow) })
+//
+// If own is not 0, the first term is own times the cell that Apply sets. A field with Previous has the generation before
+// the old one there. Apply adds the terms in their order, and rounds each product and each sum. So the bits are the same
+// on all processors. On amd64 it uses vector instructions.
+func Apply(b *Block, to, from *Field[float64], own float64, weights []Weight) {
+	var factorRoom [16]float64
+	var termRoom [16]rows.Box
+	factors, terms := rows.Weights(factorRoom[:0]), termRoom[:0]
+	next := rows.Box(to.newArray(b))
+	if own != 0 {
+		factors, terms = append(factors, own), append(terms, next)
+	}
+	for i := range weights {
+		factors, terms = append(factors, weights[i].Times), append(terms, rows.Box(from.oldArray(b, weights[i].At...)))
+	}
+	factors.SumBox(next, terms...)
 }

@@ -1,7 +1,6 @@
 package stencil
 
-// dims is how many dimensions every grid has inside the package. A grid of fewer has length
-// 1 in the first ones.
+// dims is how many dimensions each grid has inside the package. A grid of fewer dimensions has length 1 in the first ones.
 const dims = 3
 
 // vec is a number for each dimension, the slowest first: planes, rows, columns.
@@ -21,10 +20,10 @@ func (v vec) minus(w vec) vec {
 	return v
 }
 
-// product is how many cells a box of these lengths has.
+// product counts the cells of a box with these lengths.
 func (v vec) product() int { return v[0] * v[1] * v[2] }
 
-// box is the cells from low up to, and without, high.
+// box is the cells from low to high, without high.
 type box struct{ low, high vec }
 
 func (b box) size() vec  { return b.high.minus(b.low) }
@@ -43,13 +42,13 @@ func (b box) contains(c vec) bool {
 	return true
 }
 
-// grown is the box with so many cells more on each side.
+// grown adds so many cells on each side of the box.
 func (b box) grown(h widths) box { return box{b.low.minus(h.low), b.high.plus(h.high)} }
 
-// moved is the box at another place.
+// moved returns the box at another place.
 func (b box) moved(by vec) box { return box{b.low.plus(by), b.high.plus(by)} }
 
-// hull is the smallest box with the cells of both.
+// hull is the smallest box that contains both.
 func (b box) hull(c box) box {
 	for i := range dims {
 		b.low[i] = min(b.low[i], c.low[i])
@@ -58,7 +57,7 @@ func (b box) hull(c box) box {
 	return b
 }
 
-// common is the cells of both.
+// common is the cells that both boxes have.
 func (b box) common(c box) box {
 	for i := range dims {
 		b.low[i] = max(b.low[i], c.low[i])
@@ -70,7 +69,7 @@ func (b box) common(c box) box {
 // widths is how far something reaches on each side of a cell or a box.
 type widths struct{ low, high vec }
 
-// most is the larger width of each side.
+// most takes the larger width of each side.
 func (w widths) most(x widths) widths {
 	for i := range dims {
 		w.low[i] = max(w.low[i], x.low[i])
@@ -79,8 +78,26 @@ func (w widths) most(x widths) widths {
 	return w
 }
 
-// only is the widths in one dimension, and none in the others.
+// only keeps the widths of one dimension, and sets all others to 0.
 func (w widths) only(dim int) (x widths) {
 	x.low[dim], x.high[dim] = w.low[dim], w.high[dim]
 	return x
 }
+
+// direction says where a neighbour of a block is: a step of -1, 0 or 1 in each dimension, as one number. Directions have
+// the order of the blocks to which they lead.
+type direction int
+
+const directions = 27
+
+func directionOf(step vec) direction {
+	return direction(9*(step[0]+1) + 3*(step[1]+1) + step[2] + 1)
+}
+
+// here is the direction of the block itself.
+var here = directionOf(vec{})
+
+func (d direction) step() vec { return vec{int(d)/9 - 1, int(d)/3%3 - 1, int(d)%3 - 1} }
+
+// opposite leads back.
+func (d direction) opposite() direction { return directions - 1 - d }

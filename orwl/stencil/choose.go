@@ -10,13 +10,13 @@ import (
 // wavefront: a grid of blocks as wide as it is high keeps twice as many processors busy as
 // there are blocks on a side.
 const (
-	blocksEach = 2  // for each processor
-	fewestEach = 16 // cells on a side
+	blocksEach = 2  // the grid wants so many blocks for each processor
+	fewestEach = 16 // a block has at least so many cells on a side
 )
 
-// chooseBlocks cuts the dimension in which blocks are longest into twice as many, until there are
-// enough for the processors. It prefers the slowest dimension, in which an edge is one piece of
-// memory. More blocks, which would fit into a cache while they are swept several times, were slower.
+// chooseBlocks doubles the number of blocks in the dimension in which they are longest, until there are enough for the
+// processors. It prefers the slowest dimension, because an edge there is one piece of memory. Smaller blocks, which fit
+// into a cache for several sweeps, were slower.
 func (g *Grid) chooseBlocks() {
 	for i := range dims {
 		if g.update == InPlace && g.around[i] {
@@ -44,18 +44,17 @@ func (g *Grid) chooseBlocks() {
 	}
 }
 
-// A grid that does not fit into the caches comes from memory once in each pass, and a small block's
-// exchange costs more than its sweep. In place a pass of several sweeps computes nothing twice. So
-// there a large grid has many sweeps in a pass. But with few passes, processors wait for the wavefront to
-// spread. The grid chooses what takes least time by a model. The node's caches are not asked, since all
-// nodes have to choose the same.
-const gridCache = 4 << 20 // bytes of a grid that the caches of a node keep
+// In each pass, a grid that does not fit into the caches comes from memory once, and a small block's exchange costs more
+// than its sweep. In place, a pass of several sweeps computes no cell twice. So a large grid in place makes many sweeps
+// in a pass. But with few passes, processors wait until the wavefront has spread. The grid chooses what takes least time
+// by a model. All nodes have to choose the same, so the model has a constant instead of the size of a node's caches.
+const gridCache = 4 << 20 // the caches of a node keep so many bytes of a grid
 
-// inCache is what a sweep from the cache takes, of a sweep from memory. This is what LLK23 takes with its fast
-// kernel, of 1 to 8 sweeps in a pass. A kernel that computes more gains less, and loses little by more sweeps.
+// inCache is the time of a sweep from the cache, divided by the time of a sweep from memory. LLK23 takes so much with its
+// fast kernel and 1 to 8 sweeps in a pass. A kernel that computes more gains less, and loses little by more sweeps.
 const inCache = 0.4
 
-// Deepest is the most sweeps between two exchanges that a grid chooses.
+// Deepest is the most sweeps between two exchanges that a grid chooses by itself.
 const Deepest = 8
 
 // bytes is the size of all fields.
@@ -83,10 +82,10 @@ func (g *Grid) divide() error {
 	return g.cutBlocks()
 }
 
-// time is about how long the grid takes to be swept in place. The unit is the time of one block from memory. The
-// processors share the blocks of all passes, and wait for a part of the longest chain of blocks that wait
-// for each other (Brent's bound). The first pass crosses the sides of the grid. A block waits for its neighbours on
-// all sides, so the next pass is two blocks behind.
+// time estimates how long the run takes in place. The unit is the time of one block from memory. The processors share the
+// blocks of all passes. They also wait for a part of the longest chain of blocks that wait for each other (Brent's
+// bound). The first pass crosses the sides of the grid. A block waits for its neighbours on all sides, so the next pass
+// is two blocks behind.
 func (g *Grid) time() float64 {
 	sides, behind := 0, 1
 	for _, n := range g.blocks {
@@ -97,7 +96,7 @@ func (g *Grid) time() float64 {
 	}
 	passes := divideUp(g.total, g.tiling.sweeps)
 	chain := 1 + sides + behind*(passes-1)
-	sweeps := float64(g.total) / float64(passes) // of a pass, in the mean
+	sweeps := float64(g.total) / float64(passes) // a pass has so many in the mean
 	processors := float64(g.rt.Processors())
 	blocks := float64(passes*g.blocks.product())/processors + (1-1/processors)*float64(chain)
 	return (1 - inCache + inCache*sweeps) * blocks
@@ -112,3 +111,82 @@ func (g *Grid) checkpointsBetween() bool {
 func (g *Grid) valuesBetween() bool {
 	return !slices.ContainsFunc(g.reductions, func(r *Reduction) bool { return !r.fits(g.tiling.sweeps) })
 }
+
+// dealBlocks says which node has which block. No node has more blocks than it must. It tries three deals: boxes of
+// blocks, equal shares in the order of the blocks, and equal shares with the dimensions in the other order. It takes the
+// deal with the fewest cells at edges between nodes. Among equal deals it takes the first one: boxes that are cut in the
+// slowest dimension.
+//
+//	2 nodes   0 0 0 0     4 nodes   0 0 1 1     3 nodes   0 0 0 0
+//	          0 0 0 0               0 0 1 1               0 0 1 1
+//	          1 1 1 1               2 2 3 3               1 1 1 2
+//	          1 1 1 1               2 2 3 3               2 2 2 2
+func (g *Grid) dealBlocks(nodes int) []int {
+	var best []int
+	var least burden
+	try := func(node func(at vec) int) {
+		dealt := make([]int, g.blocks.product())
+		for n := range dealt {
+			dealt[n] = node(g.place(n))
+		}
+		if b := g.burden(dealt, nodes); best == nil || b.less(least) {
+			best, least = dealt, b
+		}
+	}
+	for x := 1; x <= min(nodes, g.blocks[2]); x++ {
+		for y := 1; y*x <= nodes && y <= g.blocks[1]; y++ {
+			boxes := vec{nodes / (y * x), y, x}
+			if boxes.product() != nodes || boxes[0] > g.blocks[0] {
+				continue
+			}
+			try(func(at vec) int {
+				for i := range at {
+					at[i] = at[i] * boxes[i] / g.blocks[i]
+				}
+				return (at[0]*boxes[1]+at[1])*boxes[2] + at[2]
+			})
+		}
+	}
+	blocks := g.blocks.product()
+	try(func(at vec) int { return g.number(at) * nodes / blocks })
+	try(func(at vec) int { return ((at[2]*g.blocks[1]+at[1])*g.blocks[0] + at[0]) * nodes / blocks })
+	return best
+}
+
+// burden is what a deal costs.
+type burden struct {
+	blocks int // the node with most blocks has so many
+	cells  int // so many cells lie at edges between nodes
+}
+
+func (b burden) less(c burden) bool {
+	if b.blocks != c.blocks {
+		return b.blocks < c.blocks
+	}
+	return b.cells < c.cells
+}
+
+func (g *Grid) burden(dealt []int, nodes int) (b burden) {
+	blocks := make([]int, nodes)
+	for n, node := range dealt {
+		blocks[node]++
+		b.blocks = max(b.blocks, blocks[node])
+		at := g.place(n)
+		for i := range dims {
+			var step vec
+			step[i] = 1
+			next, ok := g.neighbour(at, directionOf(step))
+			if ok && dealt[g.number(next)] != node {
+				size := g.block(at).size()
+				b.cells += size.product() / size[i]
+			}
+		}
+	}
+	return b
+}
+
+// stepName names a direction in the user's dimensions.
+func (g *Grid) stepName(d direction) string { return g.blockName(d.step()) }
+
+// Node says which node has the block of a number. Call it after [Grid.Sweep].
+func (g *Grid) Node(block int) int { return g.tiles[block].node }

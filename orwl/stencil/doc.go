@@ -32,31 +32,29 @@
 //	// Output:
 //	// 50.000 <nil>
 //
-// A kernel gets rows as slices. It never sees where a block ends: it finds the neighbours' cells
-// around it. Around a periodic grid it finds the cells of the other side. Around any other grid,
-// cells have the values that Initial or Boundary gives them, or mirror those inside. Go makes no vector instructions of a
-// loop: [Weights] have them.
+// A kernel gets rows as slices. It finds the neighbours' cells around its block, so it need not know where a block ends.
+// Around a periodic grid it finds the cells of the other side. Around any other grid, cells have the values that Initial
+// gives them, or mirror the cells inside. The Go compiler makes no vector instructions from a loop: [Apply] uses them.
 //
 // # Stages and reductions
 //
 // A sweep may be a list of stages instead of a kernel: see [Grid.Stage]. Kernels add to reductions, which later stages
-// read, and which end the run: see [Reduction].
+// read, and which may end the run: see [Reduction].
 //
 // The result equals a sequential sweep's, bit for bit, however the grid is cut and on how many
 // nodes it is. [Grid.Verify] makes such a sweep and compares.
 //
 // # Jacobi and in place
 //
-// With [Jacobi] a sweep reads the values of the sweep before. With [InPlace], as in
-// Gauss-Seidel's method, it finds this sweep's values in the cells before. Blocks then compute in a
-// wavefront. Nothing waits for all blocks: a block is one sweep ahead of its neighbours at
-// most.
+// With [Jacobi] a sweep reads the values of the sweep before. With [InPlace], as in Gauss-Seidel's method, it finds this
+// sweep's values in the cells before. Blocks then compute in a wavefront. No block waits for all others: a block is at
+// most one sweep ahead of its neighbours.
 //
 // # Several sweeps between exchanges
 //
-// Options.Sweeps has each block swept several times before it exchanges edges, which are as
-// much wider. A grid that does not fit into the caches then comes from memory once instead of
-// several times. Jacobi computes the wide edges twice. In place nothing is computed twice.
+// With Options.Sweeps a block makes several sweeps before it exchanges edges, which are as many times wider. A grid that
+// does not fit into the caches then comes from memory once instead of several times. Jacobi computes the wide edges
+// twice. In place no cell is computed twice.
 //
 // # Checkpoints
 //
@@ -66,8 +64,7 @@
 //
 // # How it works
 //
-// Each block has a resource with its cells, and one for the edge that each neighbour reads. A step
-// task per block, or one for each of its pieces, takes them in each pass: see
-// [orwl.Task.Each]. tiling.go says which cells a pass computes, and from which neighbour each
-// other cell comes. All else follows from these two.
+// Each block has a resource with its cells, and one for the edge that each neighbour reads. A step task per block, or one
+// for each of its pieces, takes them in each pass: see [orwl.Task.Each]. tiling.go says which cells a pass computes, and
+// from which neighbour each other cell comes. The rest follows from these two.
 package stencil

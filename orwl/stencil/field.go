@@ -14,46 +14,34 @@ import (
 type Field[T any] struct {
 	grid    *Grid
 	name    string
-	number  int // among the fields of the grid
+	number  int // the index of the field in the grid
 	options FieldOptions[T]
 	halo    widths
-	writers []int // the stages that change it; none: it is constant
+	writers []int // the stages that change it; without one it is constant
 }
 
-// FieldOptions are the parameters of a field. The zero value is a field that is zero at first
-// and that a kernel reads only at the cell itself.
+// FieldOptions are the parameters of a field. With the zero value a field is zero at first, and kernels read it only at
+// the computed cell.
 type FieldOptions[T any] struct {
-	// Halo is how far the kernel reads on each side of a cell.
-	Halo Halo
-	// Weights are for a field of float64. They say how far the kernel reads, instead of Halo. If Sweep gets no kernel, and
-	// the grid has no stages, they are what a sweep does.
-	Weights Weights
-	// Initial is the value of a cell at first, also of the cells around the grid that Halo
-	// reaches: those keep it. It is called from several goroutines. It must not keep at.
+	// Halo is how far the kernel reads: for each dimension the cells on the low and on the high side. One pair is for all
+	// dimensions.
+	Halo [][2]int
+	// Initial returns the first value of a cell. The grid also calls it for the cells around the grid that Halo reaches:
+	// these keep the value. Several goroutines call it. It must not keep at.
 	Initial func(at []int) T
-	// InitialRow is for values that come in rows, for example from a file: it sets neighbours in
-	// the last dimension. The first of them is at a place. A field has one of the two.
+	// InitialRow is for values that come in rows, for example from a file. It sets neighbours in the last dimension, and
+	// at is the place of the first one. A field has Initial or InitialRow.
 	InitialRow func(at []int, row []T)
-	// Boundary is the value that a sweep finds in a cell around the grid, instead of its
-	// initial one. Sweeps count from 0.
-	Boundary func(sweep int, at []int) T
-	// Constant says that no kernel changes the field, like one that no stage names.
-	Constant bool
-	// Previous says that the kernel reads New before it writes there: it finds the
-	// generation before Old there. Previous is its value before the first sweep. It is for
-	// Jacobi only.
+	// Previous is for kernels that read New before they write it: they find the generation before Old there. Previous
+	// returns the value of a cell in that generation before the first sweep. It needs Jacobi.
 	Previous func(at []int) T
 }
 
-// Halo is how far a kernel reads: for each dimension the cells on the low and on the high
-// side. One pair is for all dimensions.
-type Halo [][2]int
-
 // Around is a halo of so many cells on every side.
-func Around(cells int) Halo { return Halo{{cells, cells}} }
+func Around(cells int) [][2]int { return [][2]int{{cells, cells}} }
 
-// widths is the halo in a grid of so many dimensions.
-func (h Halo) widths(ranks int) (w widths, err error) {
+// haloWidths checks a halo for a grid of so many dimensions.
+func haloWidths(h [][2]int, ranks int) (w widths, err error) {
 	if len(h) != 0 && len(h) != 1 && len(h) != ranks {
 		return w, wrong("Halo", h, "want 1 pair or %d", ranks)
 	}
@@ -80,17 +68,9 @@ func NewField[T any](g *Grid, name string, o FieldOptions[T]) *Field[T] {
 
 func (f *Field[T]) validate() (err error) {
 	g, o := f.grid, f.options
-	if f.halo, err = o.Halo.widths(g.ranks); err != nil {
+	if f.halo, err = haloWidths(o.Halo, g.ranks); err != nil {
 		return f.wrong(err)
 	}
-	reach, _, err := o.Weights.reach(g.ranks)
-	if err != nil {
-		return f.wrong(err)
-	}
-	if _, ok := any(f).(*Field[float64]); !ok && len(o.Weights) > 0 {
-		return f.wrong(errors.New("it has Weights, and is not of float64"))
-	}
-	f.halo = f.halo.most(reach)
 	for _, other := range g.fields[:f.number] {
 		if other.title() == f.name {
 			return f.wrong(errors.New("the grid has another field of this name"))
@@ -100,11 +80,9 @@ func (f *Field[T]) validate() (err error) {
 	case err != nil:
 		return f.wrong(err)
 	case g.declared:
-		return f.wrong(ErrSwept)
+		return f.wrong(errSwept)
 	case o.Initial != nil && o.InitialRow != nil:
 		return f.wrong(errors.New("it has Initial and InitialRow: want one of them"))
-	case o.Constant && o.Previous != nil:
-		return f.wrong(errors.New("it is Constant and has Previous: a field that nothing changes has no generations"))
 	case g.o.Update == InPlace && o.Previous != nil:
 		return f.wrong(errors.New("it has Previous in a grid with InPlace: a field that is changed in place has one generation"))
 	}
@@ -117,34 +95,24 @@ func (f *Field[T]) wrong(err error) error { return fmt.Errorf("field %q: %w", f.
 type column interface {
 	title() string
 	elementBytes() int
-	generations() int // in memory
+	generations() int // memory has so many
 	changes() bool
 	reach() widths
 	writtenIn(stage int) bool
 	wholly()
-	isConstant() bool
-	corners() bool
 	mirror(m storage, generation int, cells box)
 	settle() error
-	exchanged() int // generations that neighbours exchange
-	saved() int     // generations that a checkpoint has
+	exchanged() int // neighbours exchange so many generations
+	saved() int     // a checkpoint has so many generations
 
-	// newMemory makes the memory of a tile for a box of cells, in the coordinates of the grid. It
-	// lies at a byte of the tile's resource.
+	// newMemory makes the memory of a tile for a box of cells, in the coordinates of the grid. at is its first byte in
+	// the tile's resource.
 	newMemory(cells box, at int) storage
 	fill(m storage)
 	forget(m storage)
-	bounded() bool // its edges change
-	bound(m storage, generation, sweep int, cells box)
 	wrap(m storage, generation int, cells box)
 	same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool)
 }
-
-// Grid is the grid of the field.
-func (f *Field[T]) Grid() *Grid { return f.grid }
-
-// Name is the name of the field.
-func (f *Field[T]) Name() string { return f.name }
 
 func (f *Field[T]) title() string     { return f.name }
 func (f *Field[T]) elementBytes() int { return int(reflect.TypeFor[T]().Size()) }
@@ -155,7 +123,7 @@ func (f *Field[T]) generations() int {
 	switch g := f.grid; {
 	case !f.changes() || g.o.Update == InPlace || len(g.stages) > 1:
 		return 1
-	case !g.whole && f.halo == widths{} && f.options.Previous == nil: // the stage reads it at the cell itself only
+	case !g.whole && f.halo == widths{} && f.options.Previous == nil: // the stage reads it at the computed cell only
 		return 1
 	}
 	return 2
@@ -170,16 +138,6 @@ func (f *Field[T]) exchanged() int {
 	}
 	return 1
 }
-
-// corners says that the kernel reads cells that differ in several dimensions.
-func (f *Field[T]) corners() bool {
-	_, corners, _ := f.options.Weights.reach(f.grid.ranks) // validate has found errors
-	return corners
-}
-
-func (f *Field[T]) isConstant() bool { return f.options.Constant }
-
-func (f *Field[T]) bounded() bool { return f.options.Boundary != nil }
 
 // fill sets the initial values.
 func (f *Field[T]) fill(in storage) {
@@ -199,7 +157,7 @@ func (f *Field[T]) fill(in storage) {
 	}
 }
 
-// forget gives up the cells of a constant field, when no sweep follows.
+// forget frees the cells of a constant field when no sweep follows.
 func (f *Field[T]) forget(in storage) {
 	if !f.changes() {
 		in.(*memory[T]).cells = [2][]T{}
@@ -215,7 +173,7 @@ func (f *Field[T]) setInitial(m *memory[T], cells []T) {
 	}
 }
 
-// setRows sets all cells by rows. A row beyond the edge of a periodic grid is several.
+// setRows sets all cells by rows. In a periodic grid, a row that crosses the edge is set in several parts.
 func (f *Field[T]) setRows(m *memory[T], cells []T, set func(at []int, row []T)) {
 	g := f.grid
 	user := make([]int, g.ranks)
@@ -233,7 +191,7 @@ func (f *Field[T]) setRows(m *memory[T], cells []T, set func(at []int, row []T))
 	})
 }
 
-// set sets the cells of a box to a function of their place in the grid.
+// set sets each cell of a box to a function of its place in the grid.
 func (f *Field[T]) set(m *memory[T], cells []T, b box, value func(at []int) T) {
 	g := f.grid
 	user := make([]int, g.ranks)
@@ -249,23 +207,8 @@ func (f *Field[T]) set(m *memory[T], cells []T, b box, value func(at []int) T) {
 	}
 }
 
-// bound sets the cells around the grid, as far as they are in a box, to what a sweep finds
-// there.
-func (f *Field[T]) bound(in storage, generation, sweep int, b box) {
-	boundary := f.options.Boundary
-	if boundary == nil {
-		return
-	}
-	m := in.(*memory[T])
-	value := func(at []int) T { return boundary(sweep, at) }
-	b = b.grown(f.halo).common(m.box)
-	for _, part := range outside(b, f.grid.inside()) {
-		f.set(m, m.cells[generation], part, value)
-	}
-}
-
-// mirror sets the cells beyond the mirrored edges, as far as a sweep over some cells reads them. In place, it may find that
-// the sweep has been at the cells before: what lies beyond them has been set then.
+// mirror sets the cells beyond the mirrored edges, as far as a sweep over some cells reads them. In place, the sweep may
+// have computed cells near an edge before: then an earlier call has set their images, with the values before the sweep.
 //
 //	u[-2] = u[1]   u[-1] = u[0] │ u[0]  u[1]  ...  u[n-1] │ u[n] = u[n-1]   u[n+1] = u[n-2]
 func (f *Field[T]) mirror(in storage, generation int, b box) {
@@ -298,21 +241,4 @@ func (f *Field[T]) mirror(in storage, generation int, b box) {
 			reflect(n+i, n-1-i)
 		}
 	}
-}
-
-// outside is what of a box is not in another one, in boxes.
-func outside(b, in box) []box {
-	var parts []box
-	for i := range dims {
-		low, high := b, b
-		low.high[i] = min(b.high[i], in.low[i])
-		high.low[i] = max(b.low[i], in.high[i])
-		for _, part := range []box{low, high} {
-			if !part.empty() {
-				parts = append(parts, part)
-			}
-		}
-		b.low[i], b.high[i] = max(b.low[i], in.low[i]), min(b.high[i], in.high[i])
-	}
-	return parts
 }

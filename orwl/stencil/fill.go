@@ -12,8 +12,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// fill sets the initial values of this node's tiles, several at a time, and of the faces that
-// a neighbour imports before a tile has computed them.
+// fill sets the initial values of this node's tiles, several at a time. It also sets the faces that a neighbour imports
+// before a tile has computed them.
 func (g *Grid) fill() error {
 	var next atomic.Int64
 	var all sync.WaitGroup
@@ -59,7 +59,7 @@ func (t *tile) fill() error {
 		if err := t.resume(data); err != nil {
 			return err
 		}
-		last := len(t.grid.stages) - 1 // the first pass imports what it would have written
+		last := len(t.grid.stages) - 1 // the first pass imports what this stage would have written before
 		for d := range t.out[last] {
 			face := t.initialFace(t.out[last][d], direction(d))
 			if face == nil {
@@ -89,8 +89,8 @@ func (x *tree) fill() error {
 	})
 }
 
-// initialFace is the face that the neighbour in a direction imports first, before the tile has
-// written it; nil if it has written it by then.
+// initialFace is the face that the neighbour in a direction imports before the tile has written it. It is nil if the tile
+// writes the face first.
 func (t *tile) initialFace(x border, d direction) *resource.Resource {
 	if x.exchange == nil {
 		return nil
@@ -104,7 +104,7 @@ func (t *tile) initialFace(x border, d direction) *resource.Resource {
 	return nil
 }
 
-// section runs body with the bytes of a resource, to write.
+// section runs body, which may write the bytes of a resource.
 func section(r *resource.Resource, body func([]byte) error) error {
 	return queue.Section(context.Background(), (*queue.Resource)(r), queue.Write, func(p *queue.Place) error {
 		data, err := p.Writable()

@@ -1,31 +1,44 @@
 package stencil
 
 import (
+	"context"
 	"sync"
 
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil/internal/inside"
 )
 
-// Frame is a field after so many sweeps.
-type Frame[T any] struct {
-	Sweeps int
-	Last   bool // no other one follows
-	// Cells are in the order of the grid. Those of other nodes are zero.
-	Cells []T
-	// Here says which cells are of this node. It is nil if all are.
-	Here []bool
+func init() {
+	inside.Of = func(field any) any { return field.(interface{ inside() any }).inside() }
 }
 
-// Frames has body called with the field before the run and after each exchange of the blocks, for a film
-// of the run. All cells of a frame are of the same sweep. No block waits for another one.
-//
-// body is called in the order of the sweeps, by a task that goes on when it returns. It must not
-// keep the cells. If it returns true, half as many frames follow. Call Frames after [Grid.Sweep]
-// and before the run.
-func (f *Field[T]) Frames(body func(Frame[T]) (rarer bool)) {
-	fr := &frames[T]{field: f, body: body, every: 1, begun: make(map[int]*begun[T])}
+// insideGrid and insideField show a grid and a field to package show.
+type (
+	insideGrid         struct{ *Grid }
+	insideField[T any] struct{ f *Field[T] }
+)
+
+func (g insideGrid) Name() string           { return g.o.Name }
+func (g insideGrid) Size() []int            { return g.o.Size }
+func (g insideGrid) Runtime() *orwl.Runtime { return g.rt }
+func (g insideGrid) Last() int              { return g.swept() }
+func (g insideGrid) AllowSnapshots()        { g.allowSnapshots() }
+
+func (f *Field[T]) inside() any { return insideField[T]{f} }
+
+func (i insideField[T]) Grid() inside.Grid                                 { return insideGrid{i.f.grid} }
+func (i insideField[T]) Name() string                                      { return i.f.name }
+func (i insideField[T]) Frames(body func(inside.Frame[T]) (rarer bool))    { i.f.frames(body) }
+func (i insideField[T]) Values(ctx context.Context) (cells []T, err error) { return i.f.Values(ctx) }
+func (i insideField[T]) Snapshot(ctx context.Context) (inside.Snapshot[T], error) {
+	return i.f.snapshot(ctx)
+}
+
+// frames has body called with the field before the run and after each exchange of the blocks.
+func (f *Field[T]) frames(body func(inside.Frame[T]) (rarer bool)) {
+	fr := &film[T]{field: f, body: body, every: 1, begun: make(map[int]*begun[T])}
 	for _, t := range f.grid.tiles {
 		if t.node == f.grid.rt.Node() {
 			fr.tiles++
@@ -37,7 +50,7 @@ func (f *Field[T]) Frames(body func(Frame[T]) (rarer bool)) {
 	f.grid.framers = append(f.grid.framers, fr)
 }
 
-// here says of each cell if it is of this node.
+// here says for each cell whether this node has it.
 func (g *Grid) here() []bool {
 	own := newMemory[bool](g.domain())
 	cells := make([]bool, g.size.product())
@@ -53,32 +66,32 @@ func (g *Grid) here() []bool {
 	return cells
 }
 
-// framer is the frames of a field of any type.
+// framer is the film of a field of any type.
 type framer interface {
 	// come takes the cells of a tile after pass n, if there is a frame. Pass -1 is before the run.
 	come(p *piece, n, swept int, last bool) error
 }
 
-// frames are those that not all tiles have come to. The first tile that comes to a pass decides
-// if there is a frame: every only grows, so no later one would decide otherwise.
-type frames[T any] struct {
+// film has the frames to which tiles of this node have yet to add their cells. The first tile that ends a pass decides
+// if there is a frame. every only grows, so a later tile would decide the same.
+type film[T any] struct {
 	field *Field[T]
-	body  func(Frame[T]) bool
-	tiles int    // of this node
-	here  []bool // which cells they have, if there are other nodes
+	body  func(inside.Frame[T]) bool
+	tiles int    // this node has so many
+	here  []bool // which cells they have; nil if they have all
 
 	mu    sync.Mutex
-	every int               // passes
-	begun map[int]*begun[T] // by pass
+	every int               // a frame follows after so many passes
+	begun map[int]*begun[T] // the frame of each pass
 	spare [][]T
 }
 
 type begun[T any] struct {
 	cells []T
-	left  int // tiles
+	left  int // so many tiles have not added their cells
 }
 
-func (f *frames[T]) come(p *piece, n, swept int, last bool) error {
+func (f *film[T]) come(p *piece, n, swept int, last bool) error {
 	one := f.at(n, last)
 	if one == nil {
 		return nil
@@ -91,9 +104,9 @@ func (f *frames[T]) come(p *piece, n, swept int, last bool) error {
 		return nil
 	}
 	delete(f.begun, n)
-	// This tile has not come to the next frame. So body is never called twice at a time.
+	// This tile has added nothing to the next frame yet. So only one call of body runs at a time.
 	f.mu.Unlock()
-	rarer := f.body(Frame[T]{swept, last, one.cells, f.here})
+	rarer := f.body(inside.Frame[T]{Sweeps: swept, Last: last, Cells: one.cells, Here: f.here})
 	f.mu.Lock()
 	if rarer {
 		f.every *= 2
@@ -102,8 +115,8 @@ func (f *frames[T]) come(p *piece, n, swept int, last bool) error {
 	return nil
 }
 
-// at is the frame after pass n, or nil.
-func (f *frames[T]) at(n int, last bool) *begun[T] {
+// at returns the frame after pass n. It is nil if the film has none.
+func (f *film[T]) at(n int, last bool) *begun[T] {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	one := f.begun[n]
@@ -120,36 +133,35 @@ func (f *frames[T]) at(n int, last bool) *begun[T] {
 	return one
 }
 
-// Progress is how many sweeps of blocks this node has done, and how many there are at most.
-type Progress struct {
-	Done, Total int64
-	Blocks      int   // the blocks of this node
-	Sweeps      int64 // the sweeps that all of them have done
-}
-
-// Progress is how far this node is, at any time.
-func (g *Grid) Progress() (p Progress) {
-	sweeps := int64(g.swept() - g.start)
-	p.Sweeps = sweeps
+// Progress is how many sweeps of blocks this node has done, and how many there are at most. It may be called at any time.
+func (g *Grid) Progress() (done, total int64) {
 	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
-			done := t.done.Load()
-			p.Done += done
-			p.Total += sweeps
-			p.Sweeps = min(p.Sweeps, done)
-			p.Blocks++
+			done += t.done.Load()
+			total += int64(g.swept() - g.start)
 		}
 	}
-	return p
+	return done, total
 }
 
-// told counts a pass over the tile, and films it.
+// Sweeps is how many sweeps all blocks of this node have done. It may be called at any time.
+func (g *Grid) Sweeps() int {
+	least := g.swept() - g.start
+	for _, t := range g.tiles {
+		if t.node == g.rt.Node() {
+			least = min(least, int(t.done.Load()))
+		}
+	}
+	return least
+}
+
+// told counts a pass over the tile, and adds its cells to the films.
 func (p *piece) told(n, swept int, last bool) error {
 	p.done.Store(int64(swept - p.grid.start))
 	return p.film(n, swept, last)
 }
 
-// film takes frames of the tile.
+// film adds the cells of the tile to the films.
 func (p *piece) film(n, swept int, last bool) error {
 	for _, f := range p.grid.framers {
 		if err := f.come(p, n, swept, last); err != nil {

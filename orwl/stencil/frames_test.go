@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil/internal/inside"
 )
 
 // Each cell counts the sweeps. The first frame has the cells before the run. All cells of a frame have the same count,
@@ -18,7 +19,7 @@ func TestFrames(t *testing.T) {
 	}{
 		{Options{}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
 		{Options{Sweeps: 2}, 0, []int{0, 2, 4, 6, 8, 12, 15}},
-		{Options{Update: InPlace, Pieces: 2}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
+		{Options{Update: InPlace, pieces: 2}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
 		{Options{Update: InPlace}, 8, []int{0, 1, 2, 3, 4, 6, 8, 10, 11}},
 	} {
 		rt, err := orwl.New(orwl.Options{})
@@ -43,7 +44,7 @@ func TestFrames(t *testing.T) {
 		}
 		var got []int
 		ended := false
-		u.Frames(func(f Frame[int32]) bool {
+		u.frames(func(f inside.Frame[int32]) bool {
 			got = append(got, f.Sweeps)
 			for i, n := range f.Cells {
 				if int(n) != f.Sweeps {
@@ -53,8 +54,8 @@ func TestFrames(t *testing.T) {
 			ended = f.Last
 			return len(got) == 4
 		})
-		if p := g.Progress(); p != (Progress{Total: 6 * 15, Blocks: 6}) {
-			t.Errorf("%+v before the run", p)
+		if done, total := g.Progress(); done != 0 || total != 6*15 || g.Sweeps() != 0 {
+			t.Errorf("%d of %d sweeps of blocks are done before the run, and %d of all", done, total, g.Sweeps())
 		}
 		if err := rt.Run(t.Context()); err != nil {
 			t.Fatal(err)
@@ -64,8 +65,9 @@ func TestFrames(t *testing.T) {
 		if !slices.Equal(must, c.want) || !ended {
 			t.Errorf("%+v: frames %v, want %v", c.o, got, c.want)
 		}
-		if p, n := g.Progress(), int64(6*got[len(got)-1]); p != (Progress{n, n, 6, n / 6}) {
-			t.Errorf("%+v: %+v after the run, want %d", c.o, p, n)
+		n := got[len(got)-1]
+		if done, total := g.Progress(); done != int64(6*n) || total != done || g.Sweeps() != n {
+			t.Errorf("%+v: %d of %d sweeps of blocks are done after the run, and %d of all, want %d", c.o, done, total, g.Sweeps(), n)
 		}
 	}
 }

@@ -15,11 +15,11 @@ import (
 type Grid struct {
 	rt         *orwl.Runtime
 	o          Options
-	ranks      int // the user's dimensions
+	ranks      int // how many dimensions the user's grid has
 	fields     []column
 	reductions []*Reduction
 	stages     []*Stage
-	whole      bool // its stage is a kernel that writes all fields
+	whole      bool // the only stage is a kernel that writes all fields
 	framers    []framer
 	errs       []error
 	mirrored   [dims]bool
@@ -29,18 +29,17 @@ type Grid struct {
 	tiling
 	shapes    map[kind]*shape
 	exchanges map[likeness]*exchange
-	// changing are the fields that change, bounded those with a Boundary.
-	changing, bounded []int
-	start             int          // sweeps that a checkpoint has been through
-	total             int          // sweeps, with those, unless a reduction ends the run
-	stop              atomic.Int64 // sweeps, if a reduction ends the run before all are done
-	turns             int          // passes in a round of the plan, see tree.go
-	trees             [][]*tree    // of each stage and turn; nil: nothing is reduced there
-	tiles             []*tile
-	snapshots         bool         // fields are copied while the run goes on
-	saves             []*savedFile // of the checkpoint
-	disk              disk         // for checkpoints
-	keeper            *keeper      // it writes the checkpoints; nil if there are none
+	changing  []int        // the fields that change
+	start     int          // the run continues a checkpoint after so many sweeps
+	total     int          // the run ends after so many sweeps, unless a reduction ends it
+	stop      atomic.Int64 // a reduction has ended the run after so many sweeps; 0 if none has
+	turns     int          // a round of the plan has so many passes, see tree.go
+	trees     [][]*tree    // the trees by stage and turn; nil where no reduction has a value
+	tiles     []*tile
+	snapshots bool         // snapshots are taken while the run goes on
+	saves     []*savedFile // the files of the checkpoint that the run continues
+	disk      disk         // checkpoints go there
+	keeper    *keeper      // it writes the checkpoints; nil if there are none
 }
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
@@ -68,15 +67,6 @@ func New(rt *orwl.Runtime, o Options) *Grid {
 	return g
 }
 
-// Name is the name of the grid.
-func (g *Grid) Name() string { return g.o.Name }
-
-// Size is the number of cells in each dimension.
-func (g *Grid) Size() Size { return slices.Clone(g.o.Size) }
-
-// Runtime is the runtime that the grid is declared in.
-func (g *Grid) Runtime() *orwl.Runtime { return g.rt }
-
 // check keeps an error for Sweep.
 func (g *Grid) check(err error) {
 	if err != nil {
@@ -87,7 +77,7 @@ func (g *Grid) check(err error) {
 // domain is the cells of the grid.
 func (g *Grid) domain() box { return box{high: g.size} }
 
-// inside is the domain, and all that is beyond its edge in a periodic dimension.
+// inside is the domain, with all cells beyond its edges in periodic dimensions.
 func (g *Grid) inside() box {
 	b := g.domain()
 	for i, around := range g.around {
@@ -98,7 +88,7 @@ func (g *Grid) inside() box {
 	return b
 }
 
-// wrapped is the cell itself for a cell beyond the edge of a periodic dimension.
+// wrapped returns the cell of the grid that a cell beyond a periodic edge stands for.
 func (g *Grid) wrapped(c vec) vec {
 	for i, n := range g.size {
 		if g.around[i] {
@@ -108,13 +98,12 @@ func (g *Grid) wrapped(c vec) vec {
 	return c
 }
 
-// Sweep declares so many sweeps over the grid, as tasks of the runtime: of the stages, or of one kernel that writes all
-// fields and adds to all reductions. Sweeps of a checkpoint that the grid continues are among them. It reports
-// what is wrong with the grid and its fields. Every node of a run calls it with the same
-// arguments.
-func (g *Grid) Sweep(sweeps int, kernel ...Kernel) error {
+// Sweep declares so many sweeps over the grid, as tasks of the runtime. Each runs the stages, or one kernel that writes
+// all fields and adds to all reductions. If the grid continues a checkpoint, its sweeps count. Sweep reports what is
+// wrong with the grid and its fields. All nodes of a run call it with the same arguments.
+func (g *Grid) Sweep(sweeps int, kernel ...func(b *Block)) error {
 	if g.declared {
-		return ErrSwept
+		return fmt.Errorf("%w: grid %q: %w", ErrOptions, g.o.Name, errSwept)
 	}
 	g.declared = true
 	if sweeps < 0 {
@@ -128,13 +117,9 @@ func (g *Grid) Sweep(sweeps int, kernel ...Kernel) error {
 		return err
 	}
 	for i, f := range g.fields {
-		g.box, g.corner = g.box || f.corners(), g.corner || f.corners()
 		if f.changes() {
 			g.halo = g.halo.most(f.reach())
 			g.changing = append(g.changing, i)
-		}
-		if f.bounded() {
-			g.bounded = append(g.bounded, i)
 		}
 	}
 	g.total = sweeps
@@ -148,8 +133,7 @@ func (g *Grid) Sweep(sweeps int, kernel ...Kernel) error {
 	return g.declare()
 }
 
-// cutBlocks cuts the grid as the user says, or as it sees fit, and checks that each block is
-// long enough.
+// cutBlocks cuts the grid as the options say, or chooses the blocks itself. It checks that each block is long enough.
 func (g *Grid) cutBlocks() error {
 	g.blocks = vec{1, 1, 1}
 	if len(g.o.Blocks) > 0 {
@@ -184,14 +168,13 @@ func (g *Grid) ends() bool {
 	return slices.ContainsFunc(g.reductions, func(r *Reduction) bool { return r.o.Until != nil })
 }
 
-// InPass is how many sweeps go over a block between two exchanges with its neighbours. It is
-// known after Sweep: see Options.Sweeps.
+// InPass is how many sweeps a block makes between two exchanges with its neighbours. Call it after Sweep. See Options.Sweeps.
 func (g *Grid) InPass() int { return g.tiling.sweeps }
 
-// least is how long a block must be in a dimension.
+// least is the least length of a block in a dimension.
 func (g *Grid) least(dim int) int { return max(1, g.tiling.sweeps*g.shift(dim)) }
 
-// String is the grid in words: its size and its blocks.
+// String says the size of the grid and its blocks in words.
 func (g *Grid) String() string {
 	first := dims - g.ranks
 	cells, blocks, each := "", "", ""

@@ -2,6 +2,7 @@ package stencil
 
 import (
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"testing"
@@ -34,9 +35,9 @@ func draw(t *rapid.T) (x trial) {
 	x.o.Update = rapid.SampledFrom([]Update{Jacobi, InPlace}).Draw(t, "update")
 	x.o.Corners = rapid.Bool().Draw(t, "corners")
 	x.o.Sweeps = rapid.IntRange(1, 3).Draw(t, "between exchanges")
-	x.o.Pieces = rapid.IntRange(-1, 4).Draw(t, "rows of a piece")
+	x.o.pieces = rapid.IntRange(-1, 4).Draw(t, "rows of a piece")
 	x.o.Exporters = rapid.Bool().Draw(t, "exporters")
-	halo := func(name string) (h Halo) {
+	halo := func(name string) (h [][2]int) {
 		for range ranks {
 			h = append(h, [2]int{rapid.IntRange(0, 2).Draw(t, name+" low"), rapid.IntRange(0, 2).Draw(t, name+" high")})
 		}
@@ -69,10 +70,6 @@ func draw(t *rapid.T) (x trial) {
 	if rapid.Bool().Draw(t, "rows") {
 		x.c.Initial, x.c.InitialRow = nil, constantRow
 	}
-	x.c.Constant = true
-	if rapid.Bool().Draw(t, "boundary") {
-		x.a.Boundary = func(sweep int, at []int) uint64 { return mixed(uint64(sweep)<<8|4, at...) }
-	}
 	if x.o.Update == Jacobi && rapid.Bool().Draw(t, "previous") {
 		x.a.Previous = func(at []int) uint64 { return mixed(5, at...) }
 	}
@@ -104,10 +101,10 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 	c := NewField(g, "c", x.c)
 	offsetsA, offsetsB, offsetsC := x.offsets(x.a.Halo), x.offsets(x.b.Halo), x.offsets(x.c.Halo)
 	previous := x.a.Previous != nil
-	err := g.Sweep(x.sweeps, func(block *Block) {
+	g.Stage(func(block *Block) {
 		for r := range block.Rows() {
-			newA, newB := boxed(a.newBox(block), r), b.New(r)
-			constants := boxed(c.Box(block), r)
+			newA, newB := rowIn(a.newArray(block), r), b.New(r)
+			constants := rowIn(c.oldArray(block), r)
 			for i := range r.Len() {
 				sum := uint64(block.Sweep())
 				if previous {
@@ -117,7 +114,7 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 					sum = mixed(sum, int(a.Old(r, d...)[i]))
 				}
 				for _, d := range offsetsC {
-					sum = mixed(sum, int(boxed(c.Box(block, d...), r)[i]))
+					sum = mixed(sum, int(rowIn(c.oldArray(block, d...), r)[i]))
 				}
 				sum ^= uint64(constants[i])
 				other := b.Old(r)[i]
@@ -129,19 +126,19 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 				newA[i], newB[i] = sum+uint64(other[0]), other
 			}
 		}
-	})
-	return g, a, err
+	}, a, b)
+	return g, a, g.Sweep(x.sweeps)
 }
 
-// boxed are the cells of a row as they are in the memory around its block.
-func boxed[T any](m Box[T], r Row) []T {
+// rowIn is the cells of a row as they are in the memory around its block.
+func rowIn[T any](m array[T], r Row) []T {
 	low := r.block.cells.low
 	first := m.First + (r.z-low[0])*m.Plane + (r.y-low[1])*m.Row
 	return m.Cells[first : first+r.Len()]
 }
 
 // offsets are all that a kernel may read.
-func (x trial) offsets(h Halo) (all [][]int) {
+func (x trial) offsets(h [][2]int) (all [][]int) {
 	ranks := len(h)
 	at := make([]int, ranks)
 	var rest func(dim int, away int)
@@ -195,18 +192,18 @@ func TestRowAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, Periodic: []bool{true, true}, Sweeps: 2})
-	NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
-	place := NewField(g, "place", FieldOptions[[2]int32]{Constant: true, Initial: func(at []int) [2]int32 {
+	u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+	place := NewField(g, "place", FieldOptions[[2]int32]{Initial: func(at []int) [2]int32 {
 		return [2]int32{int32(at[0]), int32(at[1])}
 	}})
-	err = g.Sweep(3, func(b *Block) {
+	g.Stage(func(b *Block) {
 		for r := range b.Rows() {
 			if got, want := [2]int32{int32(r.At(0)), int32(r.At(1))}, place.Old(r)[0]; got != want {
 				t.Errorf("a row begins at %v, want %v", got, want)
 			}
 		}
-	})
-	if err != nil {
+	}, u)
+	if err := g.Sweep(3); err != nil {
 		t.Fatal(err)
 	}
 	if err := rt.Run(t.Context()); err != nil {
@@ -275,4 +272,27 @@ func TestChosenSweeps(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Blocks of one kind import alike, though the grid computes that for one of them.
+func TestImportsByKind(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := &Grid{shapes: make(map[kind]*shape)}
+		g.update = rapid.SampledFrom([]Update{Jacobi, InPlace}).Draw(t, "update")
+		g.tiling.sweeps = rapid.IntRange(1, 3).Draw(t, "sweeps")
+		g.size, g.blocks = vec{1, 1, 1}, vec{1, 1, 1}
+		for i := 1; i < dims; i++ {
+			g.halo.low[i] = rapid.IntRange(0, 2).Draw(t, "low")
+			g.halo.high[i] = rapid.IntRange(0, 2).Draw(t, "high")
+			g.blocks[i] = rapid.IntRange(1, 6).Draw(t, "blocks")
+			g.size[i] = g.blocks[i]*6 + rapid.IntRange(0, 5).Draw(t, "more cells")
+			g.around[i] = g.tiling.sweeps == 1 && rapid.Bool().Draw(t, "around")
+		}
+		for n := range g.blocks.product() {
+			at := g.place(n)
+			if got, want := g.shapeOf(at).imports, g.tiling.compute(at); !reflect.DeepEqual(got, want) {
+				t.Fatalf("block %v imports %v, want %v", at, got, want)
+			}
+		}
+	})
 }

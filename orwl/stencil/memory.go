@@ -5,26 +5,25 @@ import (
 	"github.com/orwl/go-orwl/internal/typed"
 )
 
-// memory is the part of a field that a tile works on. It lies in the resource of the tile if the
-// field changes. Nobody else needs the cells of a constant one: they have memory of their own.
+// memory is the part of a field that a tile works on. It lies in the resource of the tile if the field changes. A
+// constant field has memory outside of the resource, because no other node asks for its cells.
 type memory[T any] struct {
-	// A field that changes by Jacobi has two generations, for even and for odd sweeps. Others
-	// have the same one twice.
+	// cells has the generations for even and for odd sweeps. A field with one generation has the same cells twice.
 	cells  [2][]T
-	plane  int // cells
-	row    int // cells
-	origin int // where cell 0,0,0 would be
+	plane  int // a plane has so many cells
+	row    int // a row has so many cells
+	origin int // cell 0,0,0 would be at this index
 	at     int // the first element in the tile's resource
-	next   int // elements from one generation to the other; 0 if there is one
+	next   int // the second generation begins so many elements later; 0 if there is none
 	box    box // its cells, in the coordinates of the grid
 }
 
-// storage is a memory of any type. All bytes are of a resource that the caller holds.
+// storage is a memory of any type. The caller holds the resources that the bytes belong to.
 type storage interface {
 	// bind finds the cells in the tile's bytes.
 	bind(tile []byte)
-	// load and store copy a strip from and to a neighbour's face, after so many sweeps. export is
-	// store for a task that only reads the tile.
+	// load copies a strip from a neighbour's face, after so many sweeps, and store copies one to a face. export stores
+	// for a task that only reads the tile.
 	load(s *strip, sweeps int, face []byte)
 	store(s *strip, sweeps int, face []byte)
 	export(s *strip, sweeps int, tile, face []byte)
@@ -74,17 +73,17 @@ func (m *memory[T]) bind(tile []byte) {
 	m.cells[1] = all[m.next : m.next+n : m.next+n]
 }
 
-// generation is which of two one is: 0 back is the newest after so many sweeps.
+// generation is the index of a generation after so many sweeps: the newest one for back 0, and the one before for back 1.
 func generation(sweeps, back int) int { return (sweeps + back) % 2 }
 
-// strip is a box of a field that goes from a tile to a face, or back, and all that each pass needs for that.
+// strip is a box of a field that goes from a tile to a face, or back, with all numbers that a pass needs to copy it.
 type strip struct {
 	box                  box
 	field                int
-	planes, rows, length int // length is the cells of a row
-	first                int // cell of the memory
-	at                   int // element of the face
-	back                 int // 0: the newest generation; 1: the one before
+	planes, rows, length int // a row has length cells
+	first                int // the first cell has this index in the memory
+	at                   int // the first cell has this index in the face
+	back                 int // the generation: 0 is the newest, and 1 the one before
 }
 
 func (m *memory[T]) load(s *strip, sweeps int, face []byte) {

@@ -3,19 +3,22 @@ package stencil
 import (
 	"errors"
 	"fmt"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
 )
 
 // Size is a number for each dimension of a grid, the slowest first: Size{rows, columns}.
 type Size []int
 
-// Update is what a kernel finds in the cells around the one that it computes.
+// Update says which values a kernel finds in the cells around the one that it computes.
 type Update uint8
 
 const (
-	// Jacobi: all cells have the values of the sweep before. Each field has two generations.
+	// With Jacobi all cells have the values of the sweep before. Each field has two generations.
 	Jacobi Update = iota
-	// InPlace: cells before this one, in the order of the grid, have this sweep's values.
-	// Cells after it have the values of the sweep before. So does Gauss-Seidel's method.
+	// With InPlace, cells before this one in the order of the grid have this sweep's values. Cells after it have the
+	// values of the sweep before. Gauss-Seidel's method does so.
 	InPlace
 )
 
@@ -28,34 +31,31 @@ type Options struct {
 	Size Size
 	// Update is Jacobi by default.
 	Update Update
-	// Corners says that the kernel reads cells that differ in several dimensions, like the
-	// one to the north-west. In place, such a grid is cut in its first dimension only.
+	// Corners says that the kernel reads cells that lie away in several dimensions, such as the one to the north-west. In
+	// place, the grid then cuts its first dimension only.
 	Corners bool
-	// Periodic says in which dimensions the last cell is followed by the first one. In
-	// place, such a dimension has at least two blocks.
+	// Periodic says in which dimensions the first cell follows the last one. In place, such a dimension has at least two blocks.
 	Periodic []bool
 	// Mirrored says in which dimensions the cells beyond the edges of fields that change are mirror images, u[-1-i] = u[i],
 	// of the values before the sweep. Initial then does not matter there.
 	Mirrored []bool
 	// Blocks is the number of blocks in each dimension. The grid chooses it by default.
 	Blocks Size
-	// Sweeps is how many sweeps go over a block between two exchanges with its neighbours. With
-	// more, a block stays in the cache for as many sweeps. No block may be shorter than so many
-	// halos. By default the grid chooses: 1 with Jacobi, which computes the cells between blocks
-	// again in each sweep of a pass. In place it chooses up to [Deepest] for a
-	// grid that does not fit into the caches, if that divides Every and Lag of reductions.
+	// Sweeps is how many sweeps a block makes between two exchanges with its neighbours. It stays in the cache for so
+	// many sweeps. No block may be shorter than so many halos. By default the grid chooses. With Jacobi it chooses 1,
+	// since several sweeps compute the cells between blocks again. In place it chooses up to [Deepest] if the grid does
+	// not fit into the caches, and if that divides Every and Lag of the reductions.
 	Sweeps int
-	// Pieces is how many rows, or planes in three dimensions, are a task of their own at each end
-	// of a block. The block then begins and ends there without one of its neighbours, and they
-	// without the whole block. 0: the grid chooses, or lets a small block be one task. -1: each
-	// block is one task, as it is with several stages.
-	Pieces int
-	// Exporters gives each face of a block, those at corners included, a task of its own, which
-	// copies it when the block is done: nine tasks for a block in two dimensions. The tasks of
-	// blocks copy faces themselves by default, which costs less.
+	// Exporters gives each face and corner of a block a task of its own, which copies it when the block is done. So a
+	// block has nine tasks in two dimensions. By default the task of a block copies its faces itself, which costs less.
 	Exporters bool
-	// Watch measures what blocks do: how long they compute and wait.
-	Watch Watch
+	// Clock is the time, for example since the run began. With a clock the grid measures what its blocks do: see
+	// [Grid.Account]. A block reads it when it begins to do something else, which takes as long as to compute a dozen cells.
+	Clock func() time.Duration
+	// Observe gets each phase of a block after the first one, and when it began, from the task that does it. It needs Clock.
+	Observe func(task *orwl.Task, phase Phase, at time.Duration)
+	// Live lets [Grid.Spent] be called while the grid is swept. It takes some atomic stores in each phase. It needs Clock.
+	Live bool
 	// Checkpoint saves the grid while it runs. See [Checkpoint].
 	Checkpoint Checkpoint
 	// Resume is a directory with checkpoints of a grid of this name, often the one that Checkpoint names. The
@@ -66,21 +66,25 @@ type Options struct {
 	// whole, Grid.Sweep returns [ErrNoCheckpoint] with the names of what is damaged or missing.
 	// A run that Until ends has as many sweeps as one without a break.
 	Resume string
+
+	// pieces is how many rows, or planes in three dimensions, are a task of their own at each end of a block. The block
+	// then begins and ends there without one of its neighbours, and they without the whole block. 0: the grid chooses, or
+	// lets a small block be one task. -1: each block is one task, as it is with several stages. Tests set it.
+	pieces int
 }
 
 // The errors of a grid that is built or run in the wrong way.
 var (
-	// ErrOptions: a parameter of the grid, or of one of its fields, is out of range.
+	// ErrOptions: a parameter of the grid, or of one of its fields, is out of range, or Sweep was called twice.
 	ErrOptions = errors.New("stencil: wrong options")
 	// ErrNoCheckpoint: there are checkpoints, and the grid can continue none of them.
 	ErrNoCheckpoint = errors.New("stencil: no checkpoint to continue")
-	// ErrSwept: the grid has its kernel already.
-	ErrSwept = errors.New("stencil: Sweep was called: declare all fields before it, and call it once")
-	// ErrDiffers: the result differs from the sequential sweep's.
-	ErrDiffers = errors.New("stencil: the result differs from the sequential sweep's")
 )
 
-// wrong says that a field of some options has a value, and what is wanted.
+// errSwept is the error of a field, a stage, a reduction, or another Sweep after Sweep.
+var errSwept = errors.New("it comes after Sweep: declare all before, and call Sweep once")
+
+// wrong names a field of some options, its value, and the values that it may have.
 func wrong(field string, value any, want string, args ...any) error {
 	return fmt.Errorf("%s is %v, %s", field, value, fmt.Sprintf(want, args...))
 }
@@ -101,10 +105,8 @@ func (o Options) validate() error {
 		return wrong("Blocks", o.Blocks, "want the %d dimensions of Size", ranks)
 	case o.Sweeps < 0:
 		return wrong("Sweeps", o.Sweeps, "want 1 or more, or 0")
-	case o.Pieces < -1:
-		return wrong("Pieces", o.Pieces, "want 1 or more rows, 0 or -1")
-	case (o.Watch.Observe != nil || o.Watch.Live) && o.Watch.Clock == nil:
-		return wrong("Watch.Clock", "nil", "want a clock with Watch.Observe or Watch.Live")
+	case (o.Observe != nil || o.Live) && o.Clock == nil:
+		return wrong("Clock", "nil", "want a clock with Observe or Live")
 	}
 	if err := o.Checkpoint.validate(); err != nil {
 		return err

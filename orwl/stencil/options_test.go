@@ -22,10 +22,9 @@ func TestRefuses(t *testing.T) {
 		"Blocks is [3 1], want the 1 dimensions of Size":                      {o: Options{Size: Size{9}, Blocks: Size{3, 1}}},
 		"Blocks is [10], want 1 to 9 in dimension 0, which has so many cells": {o: Options{Size: Size{9}, Blocks: Size{10}}},
 		"Sweeps is -1, want 1 or more, or 0":                                  {o: Options{Size: Size{9}, Sweeps: -1}},
-		"Pieces is -2, want 1 or more rows, 0 or -1":                          {o: Options{Size: Size{9}, Pieces: -2}},
-		"Watch.Clock is nil, want a clock with Watch.Observe or Watch.Live":   {o: Options{Size: Size{9}, Watch: Watch{Observe: func(Change) {}}}},
-		"Halo is [[1 -1]], want no negative width":                            {o: one, f: FieldOptions[float64]{Halo: Halo{{1, -1}}}},
-		"Halo is [[1 1] [1 1]], want 1 pair or 1":                             {o: one, f: FieldOptions[float64]{Halo: Halo{{1, 1}, {1, 1}}}},
+		"Clock is nil, want a clock with Observe or Live":                     {o: Options{Size: Size{9}, Live: true}},
+		"Halo is [[1 -1]], want no negative width":                            {o: one, f: FieldOptions[float64]{Halo: [][2]int{{1, -1}}}},
+		"Halo is [[1 1] [1 1]], want 1 pair or 1":                             {o: one, f: FieldOptions[float64]{Halo: [][2]int{{1, 1}, {1, 1}}}},
 		"Blocks is [3], so one has 3 cells in dimension 0: want at least 4 for 4 sweeps between exchanges": {
 			o: Options{Size: Size{9}, Blocks: Size{3}, Sweeps: 4}, f: FieldOptions[float64]{Halo: Around(1)},
 		},
@@ -67,7 +66,7 @@ func TestSweptOnce(t *testing.T) {
 	}
 	g := New(rt, Options{Size: Size{3}})
 	NewField(g, "u", FieldOptions[float64]{})
-	for _, want := range []error{nil, ErrSwept} {
+	for _, want := range []error{nil, errSwept} {
 		if err := g.Sweep(1, func(*Block) {}); !errors.Is(err, want) {
 			t.Errorf("got %v, want %v", err, want)
 		}
@@ -94,14 +93,14 @@ func TestKernelReadsTooFar(t *testing.T) {
 					copy(u.New(r), u.Old(r, x.away...))
 				}
 			},
-			"box": func(u *Field[float64], b *Block) { u.Box(b, x.away...) },
+			"weights": func(u *Field[float64], b *Block) { Apply(b, u, u, 0, []Weight{{At: x.away}}) },
 		} {
 			rt, err := orwl.New(orwl.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			g := New(rt, Options{Size: Size{4, 4}, Corners: true})
-			u := NewField(g, "u", FieldOptions[float64]{Halo: Halo{{1, 0}, {0, 2}}})
+			u := NewField(g, "u", FieldOptions[float64]{Halo: [][2]int{{1, 0}, {0, 2}}})
 			if err := g.Sweep(1, func(b *Block) { read(u, b) }); err != nil {
 				t.Fatal(err)
 			}

@@ -10,8 +10,8 @@ import (
 
 // A pass over a tile is a step task. It imports from the neighbours, sweeps, and exports.
 //
-// In place, the tasks are in the order of the blocks, so that each finds this pass's cells on its low sides, and
-// cells of the pass before on its high sides.
+// In place, the tasks have the order of the blocks. So each task finds cells of this pass on its low sides, and cells of
+// the pass before on its high sides.
 //
 // Jacobi has two tasks for each tile, one for even and one for odd passes, and two faces for
 // each neighbour:
@@ -19,30 +19,29 @@ import (
 //	even pass   reads the neighbours' odd faces,  writes the tile's even ones
 //	odd pass    reads the neighbours' even faces, writes the tile's odd ones
 //
-// No task reads what another one of the same parity writes. So all tiles find the pass before,
-// in whatever order they are.
+// No task reads what another task of the same parity writes. So each tile finds the pass before, whatever the order of the tasks.
 //
-// With several stages, a pass is one sweep, and a tile has a task for each stage. All tasks of a stage stand before
-// those of the next one, and read the faces that the stage before has written.
+// With several stages, a pass is one sweep, and a tile has a task for each stage. The tasks of a stage come before the
+// tasks of the next one, and read the faces that the stage before has written.
 //
-// With reductions, a tile has tasks for more turns than two: see tree.go.
+// With reductions, a tile has tasks for more than two turns: see tree.go.
 //
-// A pass over a large tile is done in pieces, a task each: see piece.go.
+// A large tile has several tasks for a pass, its pieces: see piece.go.
 
 // port is a task's access to a face.
 type port struct {
 	access   *orwl.Access
 	face     *face
-	far      *arrival // of what is imported from another node, by [Watch]; nil otherwise
+	far      *arrival // when the face came from another node; nil without Options.Clock, or if it comes from this one
 	exchange *exchange
 
 	direction direction // where the neighbour is
 }
 
-// face is a resource with what a tile exports to a neighbour.
+// face is a resource that a tile writes for a neighbour.
 type face struct {
 	*resource.Resource
-	// computed is when the contents were, by [Watch]. The task that holds the resource may use
+	// computed is when a task computed the contents, by Options.Clock. The task that holds the resource may use
 	// it. Other nodes do not see it.
 	computed time.Duration
 }
@@ -55,9 +54,10 @@ func (g *Grid) faceSets() int {
 	return 1
 }
 
-// Passes end where the number of sweeps is a multiple of those in a pass, so the first and the last one may be shorter.
+// A pass ends where the number of all sweeps is a multiple of the sweeps in a pass. So the first and the last pass may be
+// shorter.
 
-// passes is how many there are, unless a reduction ends the run.
+// passes counts the passes of the run, unless a reduction ends it.
 func (g *Grid) passes() int {
 	if g.start >= g.total {
 		return 0
@@ -65,7 +65,7 @@ func (g *Grid) passes() int {
 	return divideUp(g.total, g.tiling.sweeps) - g.start/g.tiling.sweeps
 }
 
-// bound is how many sweeps there were before a pass.
+// bound counts the sweeps before a pass.
 func (g *Grid) bound(pass int) int {
 	if pass == 0 {
 		return g.start
@@ -73,7 +73,7 @@ func (g *Grid) bound(pass int) int {
 	return min((g.start/g.tiling.sweeps+pass)*g.tiling.sweeps, g.total)
 }
 
-// swept is how many sweeps there were, after the run.
+// swept counts the sweeps after the run.
 func (g *Grid) swept() int {
 	if n := int(g.stop.Load()); n > 0 {
 		return n
@@ -115,8 +115,8 @@ func (t *tile) resource(name string, bytes int) *resource.Resource {
 // tileAt is the tile of the block at a place.
 func (g *Grid) tileAt(at vec) *tile { return g.tiles[g.number(at)] }
 
-// declareFaces declares a resource for what a stage of a tile exports to a neighbour, or two. A
-// neighbour that imports nothing has none.
+// declareFaces declares the faces of all tiles: for each stage and neighbour a resource, or two. There is none for a
+// neighbour that imports nothing.
 func (g *Grid) declareFaces() {
 	for _, t := range g.tiles {
 		for stage := range g.stages {
@@ -140,10 +140,119 @@ func (g *Grid) declareFaces() {
 	}
 }
 
-// stageName ends the names of what a stage has, if there are several.
+// stageName is the end of names that belong to a stage. It is empty if the grid has one stage.
 func (g *Grid) stageName(stage int) string {
 	if len(g.stages) == 1 {
 		return ""
 	}
 	return fmt.Sprintf(", stage %d", stage)
+}
+
+// The sweeps of a pass go over the tile in bands of rows (or planes, in three dimensions). Each
+// sweep is some rows behind the one before, because it needs the rows on its high side from
+// that one:
+//
+//	band n of sweep 0      rows    n·h ... (n+1)·h-1
+//	          sweep 1      rows -l+n·h ... (n+1)·h-1-l
+//	          sweep 2      rows -2l+n·h ...
+//
+// So rows are swept several times while they are in the cache.
+
+// bandBytes is about how many bytes of the fields a band has.
+const bandBytes = 64 << 10
+
+// bandRows is the least number of rows in a band: kernels may compute several together.
+const bandRows = 4
+
+// sweep runs a part of a pass over a stage. The pass has so many sweeps, and done sweeps came before. The part goes from
+// one progress to another, see [tile.span].
+func (t *tile) sweep(stage, done, sweeps, from, to int) {
+	g := t.grid
+	dim := g.slowest()
+	lag := g.shift(dim)
+	first := 0 // the pass begins with this region
+	if g.update == Jacobi {
+		first = g.tiling.sweeps - sweeps
+	}
+	rows := t.band(from, to)
+	for low := from; low < to; low += rows {
+		high := min(low+rows, to)
+		for s := first; s < first+sweeps; s++ {
+			part := t.regions[s]
+			part.low[dim] = max(part.low[dim], low-s*lag)
+			part.high[dim] = min(part.high[dim], high-s*lag)
+			if !part.empty() {
+				t.run(stage, part.moved(t.low), done+s-first)
+			}
+		}
+	}
+}
+
+// run calls the kernel of a stage for some cells.
+func (t *tile) run(stage int, cells box, sweep int) {
+	if t.grid.mirrored != [dims]bool{} {
+		for _, i := range t.grid.changing {
+			t.grid.fields[i].mirror(t.block.memory[i], sweep&1, cells)
+		}
+	}
+	t.block.stage, t.block.cells, t.block.sweep = stage, cells, sweep
+	t.grid.stages[stage].kernel(&t.block)
+}
+
+// band counts the rows of a band.
+func (t *tile) band(from, to int) int {
+	if t.grid.tiling.sweeps == 1 || t.bytes == 0 {
+		return to - from
+	}
+	dim := t.grid.slowest()
+	rows := t.grid.block(t.at).size()[dim]
+	return max(1, min(bandRows, rows), min(rows, bandBytes*rows/t.bytes))
+}
+
+// exporter is a task that writes one face of a tile when all pieces have ended: see Options.Exporters. All exporters of a
+// tile read the tile at the same time.
+type exporter struct {
+	*tile
+	exchange *exchange
+	task     *orwl.Task
+	data, to *orwl.Access
+	face     *face
+}
+
+func (g *Grid) declareExporter(t *tile, d direction, stage, turn int) {
+	x := t.out[stage][d]
+	e := &exporter{tile: t, exchange: x.exchange, face: &x.faces[turn%g.faceSets()]}
+	e.task = g.rt.Task(t.name + " to " + g.stepName(d) + g.turnName(turn) + g.stageName(stage) + ", exporter").On(t.node)
+	e.data, e.to = e.task.Read(t.data), e.task.Write(e.face.Resource)
+	e.task.Each(g.rounds(turn), func(round int) error { return e.run(g.turns*round + turn) })
+}
+
+// run exports after pass n.
+func (e *exporter) run(n int) error {
+	g := e.grid
+	if e.over(g.bound(n)) {
+		e.task.Last()
+		return nil
+	}
+	e.tell(e.task, Exporting)
+	swept := g.bound(n + 1)
+	data, err := e.data.Place().Bytes()
+	if err != nil {
+		return err
+	}
+	face, err := e.to.Place().Writable()
+	if err != nil {
+		return err
+	}
+	for i := range e.exchange.strips {
+		s := &e.exchange.strips[i]
+		e.block.memory[s.field].export(s, swept, data, face)
+	}
+	e.face.computed = e.watch.since // no piece runs while an exporter does
+	if swept == g.total || e.over(swept) {
+		e.tell(e.task, Outside)
+	} else {
+		e.tell(e.task, Waiting)
+	}
+	return nil
 }

@@ -8,20 +8,19 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// piece is a step task that does a part of each pass over a tile. It begins when all that it
-// imports is there, and exports when it ends. A tile has up to three pieces, which take turns by
-// the tile's data. They cut it in its slowest dimension:
+// piece is a step task that does a part of each pass over a tile. It begins when all faces that it imports are there, and
+// exports when it ends. A tile has up to three pieces. Each writes the tile's data, so one runs at a time. They cut the
+// tile in its slowest dimension:
 //
-//	first rows    import all but what is behind the last rows    export to the low side
+//	first rows    import from all sides but the high one    export to the low side
 //	middle
-//	last rows     import from the high side                      export all else
+//	last rows     import from the high side                 export to all other sides
 //
-// So the neighbour on the low side waits for the first rows only, and the one on the high side
-// delays the last rows only. Tiles that lie in a line compute at the same time, and edges travel
-// during the middle.
+// So the neighbour on the low side waits for the first rows only, and the neighbour on the high side delays the last rows
+// only. Tiles in a line compute at the same time, and edges travel while the middle computes.
 //
-// All tasks of a tile are neighbours in the order of tasks. So each import is of the same pass as
-// it would be with one piece.
+// The tasks of a tile follow each other in the order of tasks. So each piece imports cells of the same pass as one task
+// for the whole tile would.
 type piece struct {
 	*tile
 	task        *orwl.Task
@@ -30,12 +29,12 @@ type piece struct {
 	writes      []port
 	from, to    int // progress, see [tile.span]
 	stage, turn int
-	// first and last are of all tasks of the pass.
+	// first and last say that the piece is the first or the last task of the pass over the tile.
 	first, last bool
-	// announced is when the accesses of this round were, by [Watch].
+	// announced is when the task announced the accesses of this round, by Options.Clock.
 	announced time.Duration
-	hears     []hearing    // records of reductions
-	adds      *orwl.Access // what the tile adds to reductions in this stage; nil: nothing
+	hears     []hearing    // the records of reductions that it reads
+	adds      *orwl.Access // the tile writes there what it adds to reductions in this stage; nil if it adds nothing
 }
 
 // hearing is the record of a tree that a piece reads.
@@ -44,15 +43,15 @@ type hearing struct {
 	access *orwl.Access
 }
 
-// A piece costs a few microseconds. A grid that chooses gives each at least pieceCells, and a
-// piecesEach-th of the block.
+// A piece costs a few microseconds. A piece of first or last rows has at least pieceCells cells, and the share
+// 1/piecesEach of the block.
 const (
 	piecesEach = 4
 	pieceCells = 2048
 )
 
-// span is the progress of a pass: from where to where it goes. At progress p, sweep s has done
-// the rows below p-s·lag, see sweep.go. Rows count from the block's first.
+// span is the progress at which a pass begins, and at which it ends. At progress p, sweep s has done the rows below p-s·lag, see
+// [tile.sweep]. Rows count from the block's first one.
 func (t *tile) span() (begin, end int) {
 	dim := t.grid.slowest()
 	begin = t.regions[0].low[dim]
@@ -65,7 +64,8 @@ func (t *tile) span() (begin, end int) {
 // slowest is the first of the user's dimensions.
 func (g *Grid) slowest() int { return dims - g.ranks }
 
-// needed is the progress from which on a pass needs what it imports, or the end.
+// needed is the progress at which a pass first needs the cells of an exchange that it imports. It is the end if the pass
+// never does.
 func (t *tile) needed(x *exchange) int {
 	dim := t.grid.slowest()
 	_, progress := t.span()
@@ -81,7 +81,7 @@ func (t *tile) needed(x *exchange) int {
 	return progress
 }
 
-// complete is the progress at which a pass has computed all that it exports.
+// complete is the progress at which a pass has computed all cells of an exchange that it exports.
 func (t *tile) complete(x *exchange) int {
 	dim := t.grid.slowest()
 	progress, _ := t.span()
@@ -96,7 +96,7 @@ func (t *tile) complete(x *exchange) int {
 	return progress
 }
 
-// cuts are the progress at which each piece begins, and the end. A cut at an end is none.
+// cuts lists the progress at which each piece begins, and that at which the last one ends.
 func (t *tile) cuts() []int {
 	begin, end := t.span()
 	rows := t.grid.pieceRows(t.at)
@@ -122,14 +122,13 @@ func (t *tile) cuts() []int {
 	return slices.Compact(cuts)
 }
 
-// pieceRows is how many rows, or planes, are a piece at each end of a block; 0: the block has one
-// piece.
+// pieceRows counts the rows, or planes, of a piece at each end of a block. It is 0 if the block has one piece.
 func (g *Grid) pieceRows(at vec) int {
 	if len(g.stages) > 1 {
 		return 0
 	}
-	if g.o.Pieces != 0 {
-		return max(0, g.o.Pieces)
+	if g.o.pieces != 0 {
+		return max(0, g.o.pieces)
 	}
 	b := g.block(at)
 	n := b.size()[g.slowest()]
@@ -140,7 +139,7 @@ func (g *Grid) pieceRows(at vec) int {
 	return rows
 }
 
-// declarePieces declares the tasks of a tile for a stage and a turn. First they take the tile.
+// declarePieces declares the tasks of a tile for a stage and a turn. Their first access is to the tile.
 func (g *Grid) declarePieces(t *tile, stage, turn int) {
 	cuts := t.cuts()
 	t.pieces = (len(cuts) - 1) * len(g.stages)
@@ -194,7 +193,7 @@ func (g *Grid) declarePieces(t *tile, stage, turn int) {
 	}
 }
 
-// turnName is the turn in the names of tasks, if there are several.
+// turnName names a turn in the names of tasks. It is empty if there is one turn.
 func (g *Grid) turnName(turn int) string {
 	switch g.turns {
 	case 1:
@@ -208,7 +207,7 @@ func (g *Grid) turnName(turn int) string {
 // listen declares which records of reductions the piece reads.
 func (p *piece) listen() {
 	g, s := p.grid, p.grid.stages[p.stage]
-	for _, r := range slices.Concat(s.now, s.before) {
+	for _, r := range s.reads {
 		if r.stage() < p.stage {
 			p.hear(g.trees[r.stage()][p.turn])
 		} else {
@@ -230,8 +229,8 @@ func (p *piece) hear(x *tree) {
 	}
 }
 
-// eachOut yields the directions to which a stage of a tile exports. A worker runs next the step that it has
-// made ready first. In place, the next block in a row is the likeliest to have all else.
+// eachOut yields the directions to which a stage of a tile exports. A worker goes on with the step that became ready
+// first. In place that is the next block of the row, which probably has all its other faces.
 func (t *tile) eachOut(stage int) func(yield func(direction) bool) {
 	return func(yield func(direction) bool) {
 		for i := range direction(directions) {
@@ -280,7 +279,7 @@ func (p *piece) run(n int) error {
 	}
 	for i := range p.reads {
 		r := &p.reads[i]
-		computed := r.face.computed // this waits for memory, too, and need not do so after the rest
+		computed := r.face.computed // the processor loads it while it waits for the rest of the face
 		face, err := r.access.Place().Bytes()
 		if err != nil {
 			return err
@@ -320,7 +319,7 @@ func (p *piece) run(n int) error {
 	return nil
 }
 
-// over says that the run ends after at most so many sweeps, as far as the tile knows.
+// over reports whether the tile knows that the run ends after at most so many sweeps.
 func (t *tile) over(sweeps int) bool { return t.stop > 0 && sweeps >= t.stop }
 
 // learn reads the records of reductions.
@@ -343,7 +342,8 @@ func (p *piece) learn() {
 	}
 }
 
-// give writes what the tile has added to reductions after so many sweeps; 0: nothing. final says that the task does not run again.
+// give writes what the tile has added to reductions after so many sweeps. With 0 sweeps it adds nothing. final says that
+// the task does not run again.
 func (p *piece) give(swept int, final bool) {
 	if p.adds == nil {
 		return
@@ -363,10 +363,10 @@ func (p *piece) give(swept int, final bool) {
 	}
 }
 
-// A pass is over when it ends. If a reduction may end the run, it is over when the next one begins: only then the tile knows
-// if it was the last.
+// A tile finishes a pass at its end. If a reduction may end the run, the tile finishes the pass when the next one begins,
+// because only then it knows whether the pass was the last.
 
-// begin begins a pass, or finds that the one before was the last.
+// begin begins a pass, or finds that the pass before was the last.
 func (p *piece) begin(n, done int, over bool) error {
 	switch {
 	case n == 0:

@@ -12,7 +12,7 @@ import (
 )
 
 // declared is a grid of 3 x 3 blocks with a field that reads its four neighbours.
-func declared(t *testing.T, o Options, sweeps int, kernel Kernel) (*orwl.Runtime, *Grid, *Field[float64]) {
+func declared(t *testing.T, o Options, sweeps int, kernel func(b *Block)) (*orwl.Runtime, *Grid, *Field[float64]) {
 	t.Helper()
 	rt, err := orwl.New(orwl.Options{})
 	if err != nil {
@@ -49,18 +49,18 @@ func TestCuts(t *testing.T) {
 	}{
 		{Options{Update: InPlace}, 16, []int{0, 16}}, // a small block
 		{Options{Update: InPlace}, 100, []int{0, 25, 75, 100}},
-		{Options{Update: InPlace, Pieces: -1}, 100, []int{0, 100}},
-		{Options{Update: InPlace, Pieces: 1}, 16, []int{0, 1, 15, 16}},
-		{Options{Update: InPlace, Pieces: 15}, 16, []int{0, 15, 16}},
-		{Options{Update: InPlace, Pieces: 40}, 16, []int{0, 15, 16}}, // more rows than there are
-		{Options{Update: InPlace, Pieces: 4}, 12, []int{0, 4, 8, 12}},
+		{Options{Update: InPlace, pieces: -1}, 100, []int{0, 100}},
+		{Options{Update: InPlace, pieces: 1}, 16, []int{0, 1, 15, 16}},
+		{Options{Update: InPlace, pieces: 15}, 16, []int{0, 15, 16}},
+		{Options{Update: InPlace, pieces: 40}, 16, []int{0, 15, 16}}, // more rows than there are
+		{Options{Update: InPlace, pieces: 4}, 12, []int{0, 4, 8, 12}},
 		{Options{Update: InPlace}, 65, []int{0, 32, 65}},
 		{Options{Update: InPlace}, 63, []int{0, 63}},
-		{Options{Update: InPlace, Pieces: 3, Sweeps: 4}, 16, []int{0, 4, 12, 16}},
-		{Options{Update: InPlace, Pieces: 1, Sweeps: 2}, 16, []int{0, 2, 14, 16}},
-		{Options{Update: InPlace, Pieces: 1, Exporters: true}, 16, []int{0, 15, 16}},
-		{Options{Pieces: 1}, 16, []int{0, 1, 15, 16}},
-		{Options{Pieces: 1, Sweeps: 3}, 16, []int{-2, 5, 15, 18}},
+		{Options{Update: InPlace, pieces: 3, Sweeps: 4}, 16, []int{0, 4, 12, 16}},
+		{Options{Update: InPlace, pieces: 1, Sweeps: 2}, 16, []int{0, 2, 14, 16}},
+		{Options{Update: InPlace, pieces: 1, Exporters: true}, 16, []int{0, 15, 16}},
+		{Options{pieces: 1}, 16, []int{0, 1, 15, 16}},
+		{Options{pieces: 1, Sweeps: 3}, 16, []int{-2, 5, 15, 18}},
 	} {
 		c.o.Size, c.o.Blocks = Size{3 * c.side, 3 * c.side}, Size{3, 3}
 		_, g, _ := declared(t, c.o, 1, nil)
@@ -86,7 +86,7 @@ func TestPiecesOverlap(t *testing.T) {
 		}
 	}
 	// The northern block has a middle and last rows, the southern one first rows and a middle.
-	o := Options{Update: InPlace, Size: Size{32, 8}, Blocks: Size{2, 1}, Pieces: 4}
+	o := Options{Update: InPlace, Size: Size{32, 8}, Blocks: Size{2, 1}, pieces: 4}
 	rt, g, _ := declared(t, o, 2, func(b *Block) {
 		switch n := calls[b.Number()].Add(1); {
 		case b.Number() == 0 && n == 3:
@@ -133,23 +133,24 @@ func TestNineTasks(t *testing.T) {
 	}
 }
 
-// A constant field has its values everywhere, and gives up its memory after the last sweep.
+// A field that no stage writes has its values everywhere, and gives up its memory after the last sweep.
 func TestConstant(t *testing.T) {
 	rt, err := orwl.New(orwl.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, Pieces: 1})
-	NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
-	c := NewField(g, "c", FieldOptions[int64]{Constant: true, Halo: Around(1), Initial: func(at []int) int64 { return int64(100*at[0] + at[1]) }})
+	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, pieces: 1})
+	u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+	c := NewField(g, "c", FieldOptions[int64]{Halo: Around(1), Initial: func(at []int) int64 { return int64(100*at[0] + at[1]) }})
 	var wrong atomic.Int64
-	if err := g.Sweep(3, func(b *Block) {
+	g.Stage(func(b *Block) {
 		for r := range b.Rows() {
 			if c.Old(r, 1, 0)[0] != int64(100*(r.At(0)+1)+r.At(1)) {
 				wrong.Add(1)
 			}
 		}
-	}); err != nil {
+	}, u)
+	if err := g.Sweep(3); err != nil {
 		t.Fatal(err)
 	}
 	if err := rt.Run(t.Context()); err != nil || wrong.Load() > 0 {
@@ -164,7 +165,7 @@ func TestConstant(t *testing.T) {
 	if err != nil || len(values) != 48 || values[47] != 507 {
 		t.Errorf("%v, %v", values, err)
 	}
-	s, err := c.Snapshot(context.Background())
+	s, err := c.snapshot(context.Background())
 	if err != nil || !slices.Equal(s.Cells, values) || s.First != 3 || s.Last != 3 {
 		t.Errorf("%v, %v", s, err)
 	}

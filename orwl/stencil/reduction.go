@@ -9,40 +9,40 @@ import (
 	"github.com/orwl/go-orwl/orwl/exact"
 )
 
-// Reduction is a number that comes of all cells in a sweep. The kernels of all blocks add to it. It has the same bits
-// on any blocks and nodes, and for any number of sweeps between exchanges.
+// Reduction is the sum or the greatest of values that the kernels of all blocks add in a sweep. It has the same bits on
+// any blocks and nodes, and for any number of sweeps between exchanges.
 type Reduction struct {
 	grid   *Grid
 	name   string
 	number int
-	most   bool // the greatest value, instead of the sum
+	most   bool // it is the greatest value, and no sum
 	o      ReductionOptions
-	adders []int // the stages that add to it, from first to last
+	adders []int // these stages add to it, in their order
 
-	carried []savedValue // of a checkpoint, see checkpoint_reduction.go
+	carried []savedValue // the values of a checkpoint, see checkpoint_reduction.go
 }
 
 // ReductionOptions are the parameters of a reduction. The zero value is a reduction of each sweep, which ends no run.
 type ReductionOptions struct {
 	// Until ends the run if it returns true for the value of a sweep. It must be pure: a run that continues from a
-	// checkpoint may call it again, on any node. The first reduction that ends the run counts.
+	// checkpoint may call it again, on any node. If several reductions have one, the first that holds ends the run.
 	Until func(sweep int, value float64) bool
-	// Every is after how many sweeps the reduction has a value, and Until is asked: 1 by default. What kernels add
-	// in other sweeps is dropped. Sweeps between exchanges divide it.
+	// Every is 1 by default: each sweep has a value. With n, only each n-th sweep has one, and the grid drops the values
+	// that kernels add in the others. The sweeps between exchanges must divide it.
 	Every int
-	// Lag is how many more sweeps there are after the one for which Until holds. All blocks then end. They wait for
-	// the value only when so many sweeps have passed. Sweeps between exchanges divide it.
+	// Lag is how many sweeps follow the one for which Until holds. Then all blocks end. A block waits for the value only
+	// when so many sweeps have passed. The sweeps between exchanges must divide it.
 	Lag int
-	// Start is what a kernel reads by Before in the first sweep.
+	// Start is the value that kernels read by Before in the first sweep.
 	Start float64
-	// Result gets each value, in the order of the sweeps: on one node, from a task that goes on when it returns.
+	// Result gets each value, in the order of the sweeps. A task of one node calls it, and goes on when it returns.
 	Result func(sweep int, value float64)
 }
 
-// NewSum declares the sum of all values that are added in a sweep. It is exact, and rounded once: see [exact.Sum].
+// NewSum declares the sum of the values that kernels add in a sweep. It is exact, and rounded once: see [exact.Sum].
 func NewSum(g *Grid, name string, o ReductionOptions) *Reduction { return g.reduction(name, false, o) }
 
-// NewMax declares the greatest of all values that are added in a sweep.
+// NewMax declares the greatest of the values that kernels add in a sweep.
 func NewMax(g *Grid, name string, o ReductionOptions) *Reduction { return g.reduction(name, true, o) }
 
 func (g *Grid) reduction(name string, most bool, o ReductionOptions) *Reduction {
@@ -51,7 +51,7 @@ func (g *Grid) reduction(name string, most bool, o ReductionOptions) *Reduction 
 	g.reductions = append(g.reductions, r)
 	switch {
 	case g.declared:
-		r.check(ErrSwept)
+		r.check(errSwept)
 	case o.Every < 0:
 		r.check(wrong("Every", o.Every, "want 1 or more, or 0 for 1"))
 	case o.Lag < 0:
@@ -89,7 +89,7 @@ func (r *Reduction) writtenBy(s *Stage) error {
 	return nil
 }
 
-// stage is the last one that adds to the reduction; -1: none.
+// stage is the last stage that adds to the reduction, or -1.
 func (r *Reduction) stage() int {
 	if len(r.adders) == 0 {
 		return -1
@@ -111,7 +111,7 @@ func (r *Reduction) settle() error {
 // fits reports whether a pass of so many sweeps ends with each value of the reduction, and with its end.
 func (r *Reduction) fits(sweeps int) bool { return r.o.Every%sweeps == 0 && r.o.Lag%sweeps == 0 }
 
-// Add adds values of cells of the block: each once.
+// Add adds values of the block. A kernel adds each value once.
 //
 //	sum.Add(b, row...)
 //	greatest.Add(b, change)
@@ -131,7 +131,7 @@ func (r *Reduction) Dot(b *Block, x, y []float64) {
 	}
 }
 
-// tally is where the block adds to the reduction in this sweep; nil if the sweep's value is not wanted.
+// tally is where the block adds to the reduction. It is nil in a sweep without a value.
 func (r *Reduction) tally(b *Block) *tally {
 	if !r.due(b.sweep + 1) {
 		return nil
@@ -142,31 +142,34 @@ func (r *Reduction) tally(b *Block) *tally {
 	return &b.tile.tallies[r.number]
 }
 
-// due says that the reduction has a value after so many sweeps.
+// due reports whether the reduction has a value after so many sweeps.
 func (r *Reduction) due(sweeps int) bool { return sweeps%r.o.Every == 0 }
 
-// Now is this sweep's value, in a stage that says so by [Stage.Now].
+// Now is this sweep's value, in a stage that names the reduction by [Stage.Reads], and behind all stages that add to it.
 func (r *Reduction) Now(b *Block) float64 {
-	if !slices.Contains(b.tile.grid.stages[b.stage].now, r) {
-		panic(fmt.Sprintf("stencil: stage %d reads reduction %q by Now: declare that by Stage.Now", b.stage, r.name))
+	t := r.read(b)
+	if r.stage() >= b.stage {
+		panic(fmt.Sprintf("stencil: stage %d reads this sweep's value of reduction %q, and stage %d adds to it: read Before", b.stage, r.name, r.stage()))
 	}
-	return b.tile.tallies[r.number].now
+	return t.now
 }
 
-// Before is the value of the sweep before, in a stage that says so by [Stage.Before].
-func (r *Reduction) Before(b *Block) float64 {
-	if !slices.Contains(b.tile.grid.stages[b.stage].before, r) {
-		panic(fmt.Sprintf("stencil: stage %d reads reduction %q by Before: declare that by Stage.Before", b.stage, r.name))
+// Before is the value of the sweep before, in a stage that names the reduction by [Stage.Reads].
+func (r *Reduction) Before(b *Block) float64 { return r.read(b).before }
+
+func (r *Reduction) read(b *Block) *tally {
+	if !slices.Contains(b.tile.grid.stages[b.stage].reads, r) {
+		panic(fmt.Sprintf("stencil: stage %d reads reduction %q: declare that by Stage.Reads", b.stage, r.name))
 	}
-	return b.tile.tallies[r.number].before
+	return &b.tile.tallies[r.number]
 }
 
-// partial is what has been added to a reduction: by a tile in a sweep, or by several.
+// partial is the part of a reduction that one or several tiles have added in a sweep.
 type partial struct {
 	sum    exact.Sum
 	most   float64
-	sweeps int64 // after so many; 0: the reduction has no value then
-	ended  int64 // 1: the tasks that wrote it run no more
+	sweeps int64 // the value is for the sweep that ends after so many; 0 says that there is no value
+	ended  int64 // 1 says that the tasks that wrote it do not run again
 }
 
 // empty is a partial without values.
@@ -182,7 +185,7 @@ func (p *partial) add(r *Reduction, values []float64) {
 	}
 }
 
-// merge adds what another one has. It does not depend on the order.
+// merge adds another part. The order of merges changes no bit.
 func (p *partial) merge(from *partial) {
 	p.sum.Merge(&from.sum)
 	p.most = greater(p.most, from.most)
@@ -196,7 +199,7 @@ func (p *partial) value(r *Reduction) float64 {
 	return p.sum.Value()
 }
 
-// greater is the greater one of two numbers, and always the same NaN.
+// greater is the greater one of two numbers. If one of them is NaN, it is always the same NaN.
 func greater(x, y float64) float64 {
 	if x = max(x, y); x != x {
 		return math.NaN()
@@ -207,6 +210,6 @@ func greater(x, y float64) float64 {
 // tally is a reduction in one tile.
 type tally struct {
 	partial
-	now, before float64      // for the kernel
-	recent      []savedValue // for checkpoints
+	now, before float64      // the kernel reads these
+	recent      []savedValue // checkpoints save these
 }

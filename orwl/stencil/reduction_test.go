@@ -112,7 +112,7 @@ func TestReduction(t *testing.T) {
 	})
 }
 
-// TestReductionOnNodes reduces on several nodes, the last of which may have no block.
+// TestReductionOnNodes reduces on several nodes. The last node may have no block.
 func TestReductionOnNodes(t *testing.T) {
 	for seed := range nodeTrials.All() {
 		x := rapid.Custom(draw).Example(int(seed))

@@ -6,36 +6,21 @@ import (
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/typed"
+	"github.com/orwl/go-orwl/orwl/stencil/internal/inside"
 )
 
-// Snapshot is a field at one time of a run. Blocks near each other are of nearly the same sweep.
-// A block is as it was between two exchanges with its neighbours, unless it has several pieces:
-// then its first rows may be ahead of its last ones by as many sweeps as there are between
-// exchanges. See Options.Pieces.
-type Snapshot[T any] struct {
-	// Cells are in the order of the grid. Those of other nodes are zero, unless
-	// Grid.Snapshots says that each node sees all.
-	Cells []T
-	// First and Last are the sweeps that the blocks have been through: the least and the
-	// most.
-	First, Last int
-}
-
-// Snapshots lets [Field.Snapshot] copy whole fields on each node while the run goes on. All nodes call it after
-// [Grid.Sweep], before the run. See [orwl.Runtime.Snapshots] for what it costs.
-func (g *Grid) Snapshots() {
+// allowSnapshots lets snapshot copy whole fields on each node while the run goes on.
+func (g *Grid) allowSnapshots() {
 	g.snapshots = true
 	for _, t := range g.tiles {
 		g.rt.Snapshots(t.data)
 	}
 }
 
-// Snapshot copies the field, block by block. After [Grid.Snapshots] it does so while the run goes
-// on: a block waits for as long as its copy takes, and the others go on. No kernel may call it. On several nodes it
-// fails with [orwl.ErrEarly] until the run has begun.
-func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
+// snapshot copies the field, block by block.
+func (f *Field[T]) snapshot(ctx context.Context) (s inside.Snapshot[T], err error) {
 	g := f.grid
-	s = Snapshot[T]{Cells: make([]T, g.size.product()), First: -1}
+	s = inside.Snapshot[T]{Cells: make([]T, g.size.product()), First: -1}
 	if !f.changes() {
 		f.constants(s.Cells)
 	}
@@ -65,8 +50,8 @@ func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
 	return s, nil
 }
 
-// sweptBy is how many sweeps a tile has been through whose memory has been written so often:
-// once with the initial values, and then in each piece.
+// sweptBy counts the sweeps of a tile by the version of its memory. Tasks write it once with the initial values, and then
+// in each piece.
 func (g *Grid) sweptBy(t *tile, version uint64) int {
 	return min(g.bound(max(0, int(version)-1)/t.pieces), g.swept())
 }
@@ -100,8 +85,7 @@ func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
 // constants computes the cells of a constant field once more.
 func (f *Field[T]) constants(cells []T) { f.setInitial(newMemory[T](f.grid.domain()), cells) }
 
-// copyOut copies the cells of a tile to their places in the whole grid. v is the tile's memory after so
-// many sweeps.
+// copyOut copies the cells of a tile to their places in the whole grid. v is the memory of the tile after so many sweeps.
 func (f *Field[T]) copyOut(cells []T, t *tile, v handle.View[T], swept int) {
 	m := t.block.memory[f.number].(*memory[T])
 	whole := newMemory[T](f.grid.domain())
@@ -112,7 +96,7 @@ func (f *Field[T]) copyOut(cells []T, t *tile, v handle.View[T], swept int) {
 	})
 }
 
-// begin is where the field's newest generation begins in the memory of a tile.
+// begin is the index at which the field's newest generation begins in the memory of a tile.
 func (f *Field[T]) begin(t *tile, swept int) int {
 	at := t.layout.at[f.number] / f.elementBytes()
 	if f.generations() > 1 && swept&1 > 0 {

@@ -41,7 +41,7 @@ func countSweeps(ctx context.Context, rt *orwl.Runtime, o Options) error {
 	if err != nil {
 		return err
 	}
-	g.Snapshots()
+	g.allowSnapshots()
 	ended := make(chan error, 1)
 	go func() { ended <- rt.Run(ctx) }()
 	for {
@@ -60,7 +60,7 @@ func countSweeps(ctx context.Context, rt *orwl.Runtime, o Options) error {
 }
 
 func consistent(ctx context.Context, u *Field[int32], least int) error {
-	s, err := u.Snapshot(ctx)
+	s, err := u.snapshot(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,29 +14,28 @@ import (
 //	            stage 2: p from r                   reads r·r
 //	sweep n+1   stage 0: ...
 //
-// With several stages, each field has one generation: a stage changes it in place. So it must not read around a cell
-// what it writes there in the same stage. The only stage of a grid may do so: there, such a field has two generations.
+// With several stages, each field has one generation, which a stage changes in place. So a stage must not read a field
+// around a cell if it writes it there. The only stage of a grid may do so, since such a field has two generations then.
 
 // Stage is a part of each sweep.
 type Stage struct {
 	grid   *Grid
 	number int
-	kernel Kernel
-	// now and before are the reductions that its kernel reads.
-	now, before []*Reduction
+	kernel func(b *Block)
+	reads  []*Reduction
 }
 
-// written is what a stage writes: a field, or a reduction that it adds to.
+// written is a field that a stage writes, or a reduction that it adds to.
 type written interface{ writtenBy(s *Stage) error }
 
-// Stage adds a stage to each sweep: a kernel, and all that it writes: fields, and reductions. It may read all fields, as
-// far as their Halo reaches. With several stages it reads the fields that it writes at the cell itself only, or in cells that
-// it does not write. A field that no stage writes is constant.
-func (g *Grid) Stage(kernel Kernel, writes ...written) *Stage {
+// Stage adds a stage to each sweep: a kernel, with the fields that it writes and the reductions that it adds to. The
+// kernel may read all fields, as far as their Halo reaches. With several stages it must read the fields that it writes at
+// the computed cell only, or in cells that it does not write. A field that no stage writes is constant.
+func (g *Grid) Stage(kernel func(b *Block), writes ...written) *Stage {
 	s := &Stage{grid: g, number: len(g.stages), kernel: kernel}
 	g.stages = append(g.stages, s)
 	if g.declared {
-		g.check(ErrSwept)
+		g.check(errSwept)
 	}
 	for _, w := range writes {
 		s.check(w.writtenBy(s))
@@ -50,22 +49,13 @@ func (s *Stage) check(err error) {
 	}
 }
 
-// Now says that the kernel reads this sweep's values of reductions that earlier stages add to. A block
-// waits for all blocks there.
-func (s *Stage) Now(of ...*Reduction) *Stage {
+// Reads says that the kernel reads reductions: by [Reduction.Before], and by [Reduction.Now] those that earlier stages add
+// to. For these a block waits until all blocks have ended the stage that adds.
+func (s *Stage) Reads(of ...*Reduction) *Stage {
 	for _, r := range of {
 		s.check(r.ofEachSweep())
 	}
-	s.now = append(s.now, of...)
-	return s
-}
-
-// Before says that the kernel reads the values that reductions had in the sweep before.
-func (s *Stage) Before(of ...*Reduction) *Stage {
-	for _, r := range of {
-		s.check(r.ofEachSweep())
-	}
-	s.before = append(s.before, of...)
+	s.reads = append(s.reads, of...)
 	return s
 }
 
@@ -73,24 +63,18 @@ func (f *Field[T]) writtenBy(s *Stage) error {
 	if f.grid != s.grid {
 		return f.wrong(errors.New("it is of another grid"))
 	}
-	if f.options.Constant {
-		return f.wrong(errors.New("it is Constant"))
-	}
 	if !slices.Contains(f.writers, s.number) {
 		f.writers = append(f.writers, s.number)
 	}
 	return nil
 }
 
-// settleStages checks the stages, when all are declared. A grid with a kernel instead, or with Weights, has one, which writes all.
-func (g *Grid) settleStages(kernel []Kernel) {
+// settleStages checks the stages when all are declared. If Sweep got a kernel, it becomes the only stage, which writes
+// all fields.
+func (g *Grid) settleStages(kernel []func(b *Block)) {
 	if len(kernel)+len(g.stages) == 0 {
-		one, err := g.byWeights()
-		if err != nil {
-			g.check(err)
-			return
-		}
-		kernel = []Kernel{one}
+		g.check(errors.New("it has no kernel: give Sweep one, or declare stages"))
+		return
 	}
 	switch {
 	case len(kernel) > 1 || len(kernel) == 1 && len(g.stages) > 0:
@@ -121,21 +105,10 @@ func (g *Grid) settleStages(kernel []Kernel) {
 	for _, r := range g.reductions {
 		r.check(r.settle())
 	}
-	for _, s := range g.stages {
-		for _, r := range s.now {
-			if r.stage() >= s.number {
-				s.check(r.wrong(fmt.Errorf("it reads this sweep's value by Now, and stage %d adds to it: read Before", r.stage())))
-			}
-		}
-	}
 }
 
-// wholly has the kernel of the whole sweep write the field.
-func (f *Field[T]) wholly() {
-	if !f.options.Constant {
-		f.writers = []int{0}
-	}
-}
+// wholly says that the kernel of Sweep writes the field.
+func (f *Field[T]) wholly() { f.writers = []int{0} }
 
 func (f *Field[T]) settle() error {
 	if f.options.Previous != nil && (len(f.writers) == 0 || len(f.grid.stages) > 1) {
@@ -146,5 +119,5 @@ func (f *Field[T]) settle() error {
 
 func (f *Field[T]) writtenIn(stage int) bool { return slices.Contains(f.writers, stage) }
 
-// before is the stage before one, which may be in the sweep before.
+// before is the stage that runs before another one, perhaps in the sweep before.
 func (g *Grid) before(stage int) int { return (stage + len(g.stages) - 1) % len(g.stages) }

@@ -19,7 +19,7 @@ type staged struct {
 	o      Options
 	sweeps int
 	r      ReductionOptions // of an end
-	halo   Halo
+	halo   [][2]int
 }
 
 func drawStaged(t *rapid.T) (x staged) {
@@ -67,9 +67,9 @@ func (x staged) run(ctx context.Context, rt *orwl.Runtime, end int) (cells []uin
 			}
 		}
 	}
-	g.Stage(func(b *Block) { mix(b, bits(most.Before(b)), u, v, fixed) }, u, sum).Before(most)
-	g.Stage(func(b *Block) { mix(b, bits(sum.Before(b)), v, u, w) }, v, most, sum, ending).Before(sum)
-	g.Stage(func(b *Block) { mix(b, bits(sum.Now(b))^bits(most.Before(b))^bits(most.Now(b))>>7, w, v) }, w).Now(sum, most).Before(most)
+	g.Stage(func(b *Block) { mix(b, bits(most.Before(b)), u, v, fixed) }, u, sum).Reads(most)
+	g.Stage(func(b *Block) { mix(b, bits(sum.Before(b)), v, u, w) }, v, most, sum, ending).Reads(sum)
+	g.Stage(func(b *Block) { mix(b, bits(sum.Now(b))^bits(most.Before(b))^bits(most.Now(b))>>7, w, v) }, w).Reads(sum, most)
 	if err := g.Sweep(x.sweeps); err != nil {
 		return nil, 0, err
 	}
@@ -90,7 +90,7 @@ func (x staged) run(ctx context.Context, rt *orwl.Runtime, end int) (cells []uin
 }
 
 // padded has a pair for each dimension.
-func padded(h Halo, ranks int) Halo {
+func padded(h [][2]int, ranks int) [][2]int {
 	if len(h) == 1 {
 		return slices.Repeat(h, ranks)
 	}
@@ -136,7 +136,7 @@ func TestOneStage(t *testing.T) {
 				sum.Add(b, cells...)
 				most.Add(b, cells...)
 			}
-		}, u, sum, most).Before(sum, most)
+		}, u, sum, most).Reads(sum, most)
 		if err := g.Sweep(25); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestOneStage(t *testing.T) {
 		return cells
 	}
 	want := run(Options{Blocks: Size{1, 1}})
-	for _, o := range []Options{{Blocks: Size{3, 2}}, {Blocks: Size{3, 2}, Exporters: true}, {Blocks: Size{1, 1}, Pieces: 2}, {Blocks: Size{2, 9}}} {
+	for _, o := range []Options{{Blocks: Size{3, 2}}, {Blocks: Size{3, 2}, Exporters: true}, {Blocks: Size{1, 1}, pieces: 2}, {Blocks: Size{2, 9}}} {
 		if got := run(o); !slices.Equal(got, want) {
 			t.Errorf("%+v: other bits", o)
 		}
@@ -215,7 +215,8 @@ func TestVerifyFindsOrder(t *testing.T) {
 	}
 }
 
-// A stage writes a field in place unless it is the only one and reads around it. What no stage writes has memory of its own.
+// A stage writes a field in place unless it is the only one and reads around it. A field that no stage writes has memory
+// outside of the tile.
 func TestGenerations(t *testing.T) {
 	for stages, want := range map[int][]int{1: {2, 1, 1}, 2: {1, 1, 1}} {
 		rt, err := orwl.New(orwl.Options{})
@@ -250,45 +251,35 @@ func TestGenerations(t *testing.T) {
 // Each misuse has an error that names it.
 func TestWrongStages(t *testing.T) {
 	none := func(*Block) {}
-	for want, declare := range map[string]func(g *Grid, u *Field[float64]) []Kernel{
-		`no kernel, and field "u" no Weights`: func(*Grid, *Field[float64]) []Kernel { return nil },
-		"1 kernels and 1 stages":              func(g *Grid, u *Field[float64]) []Kernel { g.Stage(none, u); return []Kernel{none} },
-		"no stage adds to it": func(g *Grid, u *Field[float64]) []Kernel {
+	for want, declare := range map[string]func(g *Grid, u *Field[float64]) []func(*Block){
+		"it has no kernel: give Sweep one": func(*Grid, *Field[float64]) []func(*Block) { return nil },
+		"1 kernels and 1 stages":           func(g *Grid, u *Field[float64]) []func(*Block) { g.Stage(none, u); return []func(*Block){none} },
+		"no stage adds to it": func(g *Grid, u *Field[float64]) []func(*Block) {
 			NewSum(g, "s", ReductionOptions{})
 			g.Stage(none, u)
 			return nil
 		},
-		"Every is -1": func(g *Grid, u *Field[float64]) []Kernel {
+		"Every is -1": func(g *Grid, u *Field[float64]) []func(*Block) {
 			NewSum(g, "s", ReductionOptions{Every: -1})
-			return []Kernel{none}
+			return []func(*Block){none}
 		},
-		"Lag is -1": func(g *Grid, u *Field[float64]) []Kernel {
+		"Lag is -1": func(g *Grid, u *Field[float64]) []func(*Block) {
 			NewSum(g, "s", ReductionOptions{Lag: -1})
-			return []Kernel{none}
+			return []func(*Block){none}
 		},
-		"another reduction of this name": func(g *Grid, u *Field[float64]) []Kernel {
+		"another reduction of this name": func(g *Grid, u *Field[float64]) []func(*Block) {
 			NewSum(g, "s", ReductionOptions{})
 			NewMax(g, "s", ReductionOptions{})
-			return []Kernel{none}
+			return []func(*Block){none}
 		},
-		"stage 1 adds to it: read Before": func(g *Grid, u *Field[float64]) []Kernel {
-			s := NewSum(g, "s", ReductionOptions{})
-			g.Stage(none, u).Now(s)
-			g.Stage(none, s)
-			return nil
-		},
-		"Every is 2, want 1: kernels read it": func(g *Grid, u *Field[float64]) []Kernel {
+		"Every is 2, want 1: kernels read it": func(g *Grid, u *Field[float64]) []func(*Block) {
 			s := NewSum(g, "s", ReductionOptions{Every: 2})
-			g.Stage(none, u, s).Before(s)
+			g.Stage(none, u, s).Reads(s)
 			return nil
 		},
-		"which only the kernel of a grid with one stage finds": func(g *Grid, u *Field[float64]) []Kernel {
+		"which only the kernel of a grid with one stage finds": func(g *Grid, u *Field[float64]) []func(*Block) {
 			g.Stage(none, u, NewField(g, "w", FieldOptions[float64]{Previous: func([]int) float64 { return 0 }}))
 			g.Stage(none, u)
-			return nil
-		},
-		"it is Constant": func(g *Grid, _ *Field[float64]) []Kernel {
-			g.Stage(none, NewField(g, "c", FieldOptions[float64]{Constant: true}))
 			return nil
 		},
 	} {
@@ -307,10 +298,10 @@ func TestWrongStages(t *testing.T) {
 // A kernel that does not say which reductions it adds to and reads is stopped.
 func TestUndeclaredReductions(t *testing.T) {
 	for want, kernel := range map[string]func(s, m *Reduction, b *Block){
-		"does not name it":   func(s, _ *Reduction, b *Block) { s.Add(b, 1) },
-		"by Now: declare":    func(s, _ *Reduction, b *Block) { s.Now(b) },
-		"by Before: declare": func(s, _ *Reduction, b *Block) { s.Before(b) },
-		"which is no sum":    func(_, m *Reduction, b *Block) { m.Dot(b, nil, nil) },
+		"does not name it":                    func(s, _ *Reduction, b *Block) { s.Add(b, 1) },
+		`reads reduction "s": declare`:        func(s, _ *Reduction, b *Block) { s.Before(b) },
+		"and stage 0 adds to it: read Before": func(_, m *Reduction, b *Block) { m.Now(b) },
+		"which is no sum":                     func(_, m *Reduction, b *Block) { m.Dot(b, nil, nil) },
 	} {
 		rt, err := orwl.New(orwl.Options{Log: silent})
 		if err != nil {
@@ -319,7 +310,7 @@ func TestUndeclaredReductions(t *testing.T) {
 		g := New(rt, Options{Size: Size{8, 8}})
 		u := NewField(g, "u", FieldOptions[float64]{})
 		s, m := NewSum(g, "s", ReductionOptions{}), NewMax(g, "m", ReductionOptions{})
-		g.Stage(func(b *Block) { kernel(s, m, b) }, u, m)
+		g.Stage(func(b *Block) { kernel(s, m, b) }, u, m).Reads(m)
 		g.Stage(func(*Block) {}, s)
 		if err := g.Sweep(3); err != nil {
 			t.Fatal(err)

@@ -10,28 +10,28 @@ import (
 // tile is a block with its memory. A resource holds the memory. A task that computes the tile
 // holds the resource.
 type tile struct {
-	// The fields that a pass uses come first. A pass over a small block waits for memory that is elsewhere: so the
-	// storage of a few fields is in fields.
+	// The fields that a pass uses come first. A pass over a small block waits for each line of memory that it reads. So
+	// fields has room for the storage of a few fields.
 	*shape
 	grid   *Grid
 	low    vec // the low corner of the block
 	block  Block
 	fields [8]storage
 	watch  watch
-	stop   int          // after how many sweeps a reduction ends the run; 0: that is not known
-	ended  bool         // it has done the last pass
-	done   atomic.Int64 // sweeps
+	stop   int          // a reduction ends the run after so many sweeps; 0 if the tile knows of none
+	ended  bool         // the tile has done the last pass
+	done   atomic.Int64 // the tile has done so many sweeps
 
 	at   vec
 	name string
 	node int
-	slot int // among the tiles of the node
+	slot int // the index of the tile on its node
 	data *resource.Resource
-	// For each stage that writes them, in are the cells that the tile imports from each neighbour, and out those
-	// that each neighbour imports from the tile.
+	// in has the cells that the tile imports from each neighbour, by the stage that writes them. out has the cells that
+	// each neighbour imports from the tile.
 	in, out [][directions]border
-	pieces  int     // tasks that take turns in a pass
-	tallies []tally // of each reduction
+	pieces  int     // a pass has so many tasks
+	tallies []tally // the values that the tile has added to each reduction
 }
 
 // newTile lays out a tile, without its resources.
@@ -56,10 +56,10 @@ func (g *Grid) newTile(at vec) *tile {
 	return t
 }
 
-// stored is the cells of a field that a tile keeps.
+// stored is the cells of a field that a tile has in memory.
 func (g *Grid) stored(f column, at vec) box { return g.reach(at).grown(f.reach()) }
 
-// blockName is the place of a block in the user's dimensions.
+// blockName names the place of a block in the user's dimensions.
 func (g *Grid) blockName(at vec) string {
 	text := ""
 	for i := dims - g.ranks; i < dims; i++ {
@@ -71,9 +71,94 @@ func (g *Grid) blockName(at vec) string {
 	return text
 }
 
-// bind finds the memory of the fields in the bytes of the resource, which the tile's task holds.
+// bind finds the memory of the fields in the bytes of the resource. The caller holds the resource.
 func (t *tile) bind(data []byte) {
 	for _, i := range t.grid.changing {
 		t.block.memory[i].bind(data)
 	}
+}
+
+// kind has all on which the shape of a block depends.
+type kind struct {
+	size        vec
+	first, last [dims]bool
+}
+
+func (t *tiling) kindOf(at vec) kind {
+	k := kind{size: t.block(at).size()}
+	for i, n := range t.blocks {
+		k.first[i], k.last[i] = at[i] == 0, at[i] == n-1
+	}
+	return k
+}
+
+// shape is the part of a tile that all tiles of a kind share. Places are relative to the low corner of the block.
+type shape struct {
+	imports *imports
+	regions []box  // each sweep of a pass computes one region
+	layout  layout // where the fields that change lie in the tile's resource
+	bytes   int    // all fields have so many
+}
+
+// shapeOf is the shape of a block's tile. It is computed once for all blocks of a kind.
+func (g *Grid) shapeOf(at vec) *shape {
+	k := g.kindOf(at)
+	s, known := g.shapes[k]
+	if !known {
+		s = g.newShape(at)
+		g.shapes[k] = s
+	}
+	return s
+}
+
+func (g *Grid) newShape(at vec) *shape {
+	s := &shape{imports: g.tiling.compute(at)}
+	for sweep := range g.tiling.sweeps {
+		s.regions = append(s.regions, g.region(at, sweep).moved(vec{}.minus(g.block(at).low)))
+	}
+	for _, f := range g.fields {
+		n := f.generations() * g.stored(f, at).cells()
+		s.bytes += n * f.elementBytes()
+		if !f.changes() {
+			n = 0
+		}
+		s.layout.add(n, f.elementBytes())
+	}
+	s.layout.end(g)
+	return s
+}
+
+// layout says where fields lie in the bytes of a resource, one after another. Each field begins at a multiple of its
+// element's size, and the size of the whole is a multiple of each element's size. So the bytes can be read as elements of
+// any field.
+type layout struct {
+	at    []int // each field begins at this byte; -1 if it is not there
+	bytes int
+}
+
+// add places so many elements of a size behind the fields before.
+func (l *layout) add(elements, size int) {
+	if elements == 0 {
+		l.at = append(l.at, -1)
+		return
+	}
+	at := divideUp(l.bytes, size) * size
+	l.at = append(l.at, at)
+	l.bytes = at + elements*size
+}
+
+// end rounds the size up to a multiple of the sizes of all elements, and of 8.
+func (l *layout) end(g *Grid) {
+	unit := 8
+	for _, f := range g.fields {
+		unit = unit / gcd(unit, f.elementBytes()) * f.elementBytes()
+	}
+	l.bytes = divideUp(l.bytes, unit) * unit
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
 }

@@ -1,21 +1,19 @@
 package stencil
 
-// A pass is one sweep over a block, or several, between two exchanges with its neighbours. A
-// tile is what a pass computes of each block. It has a region for each sweep.
+// A pass is one sweep over a block, or several, between two exchanges with its neighbours. The cells that a pass computes
+// for a block are its tile, which has a region for each sweep.
 //
-// Jacobi: sweep s reads the result of sweep s-1 on all sides. The regions of a pass are a
-// trapezoid. The first sweep also computes cells of the neighbours, as many as the others
-// need, and the last one computes the block:
+// With Jacobi, sweep s reads the result of sweep s-1 on all sides. The regions of a pass form a trapezoid. The first
+// sweep also computes cells of the neighbours, as many as the later sweeps need, and the last one computes the block:
 //
 //	sweep 2          [  block  ]
 //	sweep 1        [             ]
 //	sweep 0      [                 ]
 //	             ╎   ╎         ╎   ╎
 //
-// In place: sweep s reads the same sweep on its low sides, and the sweep before on its high
-// sides. The regions are a parallelogram. Each sweep moves to the low sides, so that it finds
-// on its high sides what the tile itself has computed in the sweep before. No cell is computed
-// twice. The tiles of a pass go in the order of the blocks:
+// In place, sweep s reads the same sweep on its low sides, and the sweep before on its high sides. The regions form a
+// parallelogram. Each sweep moves to the low sides, so that it finds cells on its high sides that the tile itself has
+// computed in the sweep before. No cell is computed twice. The tiles of a pass go in the order of the blocks:
 //
 //	sweep 2      [         ]
 //	sweep 1        [         ]
@@ -26,17 +24,17 @@ type tiling struct {
 	update Update
 	box    bool // the kernel reads across corners
 	corner bool // neighbours across corners exchange cells
-	size   vec  // of the grid, in cells
+	size   vec  // the cells of the grid
 	blocks vec
-	around [dims]bool // periodic
-	sweeps int        // of a pass
-	halo   widths     // of all fields that change
+	around [dims]bool // the periodic dimensions
+	sweeps int        // a pass has so many
+	halo   widths     // how far kernels read the fields that change
 }
 
 // shift is how far each sweep's region moves, in place.
 func (t *tiling) shift(dim int) int { return max(t.halo.low[dim], t.halo.high[dim]) }
 
-// cut is where block i of a dimension begins.
+// cut is the cell at which block i of a dimension begins.
 func (t *tiling) cut(dim, i int) int { return i * t.size[dim] / t.blocks[dim] }
 
 // block is the cells of the block at a place of the grid of blocks.
@@ -47,10 +45,10 @@ func (t *tiling) block(at vec) (b box) {
 	return b
 }
 
-// number is where the block is in the order of all blocks.
+// number is the number of a block in the order of all blocks.
 func (t *tiling) number(at vec) int { return (at[0]*t.blocks[1]+at[1])*t.blocks[2] + at[2] }
 
-// place is where the block of a number is.
+// place is the place of the block of a number.
 func (t *tiling) place(number int) vec {
 	return vec{number / (t.blocks[1] * t.blocks[2]), number / t.blocks[2] % t.blocks[1], number % t.blocks[2]}
 }
@@ -76,8 +74,7 @@ func (t *tiling) last(at vec, dim int) bool {
 	return at[dim] == t.blocks[dim]-1 && !t.around[dim]
 }
 
-// region is what a sweep of a pass computes in the tile of a block. In a periodic dimension it
-// goes beyond the grid.
+// region is the cells that a sweep of a pass computes in the tile of a block. In a periodic dimension it may go beyond the grid.
 func (t *tiling) region(at vec, sweep int) box {
 	b := t.block(at)
 	for i := range dims {
@@ -105,7 +102,7 @@ func (t *tiling) reach(at vec) box {
 	return b
 }
 
-// reads says whether a sweep of the tile reads or changes a cell.
+// reads reports whether a sweep of the tile reads or changes a cell.
 func (t *tiling) reads(at vec, sweep int, c vec) bool {
 	r := t.region(at, sweep)
 	if t.corner {
@@ -119,7 +116,7 @@ func (t *tiling) reads(at vec, sweep int, c vec) bool {
 	return false
 }
 
-// side is where a cell is, as seen from the region of a sweep.
+// side is the direction in which a cell lies from the region of a sweep.
 func (t *tiling) side(at vec, sweep int, c vec) direction {
 	r := t.region(at, sweep)
 	var step vec
@@ -133,21 +130,21 @@ func (t *tiling) side(at vec, sweep int, c vec) direction {
 	return directionOf(step)
 }
 
-// source is the neighbour that has computed a cell last when the tile of a block begins its
-// pass: where the pass gets the cell from. For a cell of the block's own it is here.
+// source is the direction from which a pass gets a cell: to the neighbour that has computed it last when the pass begins.
+// It is here for a cell that the tile itself has.
 func (t *tiling) source(at vec, c vec) direction {
 	if t.update == InPlace {
 		for s := t.sweeps - 1; s >= 0; s-- {
 			d := t.side(at, s, c)
 			if n, ok := t.neighbour(at, d); ok && t.number(n) < t.number(at) {
-				return d // it has done this pass
+				return d // the neighbour has done this pass
 			}
 		}
 	}
-	return t.side(at, t.sweeps-1, c) // in the pass before
+	return t.side(at, t.sweeps-1, c) // a tile has computed it in the pass before
 }
 
-// result is the cells that a tile has the newest values of when all tiles have done a pass: the
-// region of the last sweep. It is also what they have the newest values of after a shorter
-// pass, and before the first one. Cells that another tile has computed last are imported from there.
+// result is the cells whose newest values a tile has when all tiles have done a pass: the region of the last sweep. This
+// holds after a shorter pass, too, and before the first one. Tiles import cells from the tile that has computed them
+// last.
 func (t *tiling) result(at vec) box { return t.region(at, t.sweeps-1) }

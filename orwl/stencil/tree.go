@@ -13,7 +13,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// The parts that tiles add to reductions meet in a tree of tasks. It stands behind the tasks of the stage that adds:
+// A tree of tasks merges the parts that tiles add to reductions. It comes after the tasks of the stage that adds:
 //
 //	tile ──▶ part ┐
 //	tile ──▶ part ┼─▶ joint of node 0 ──▶ part ┐
@@ -25,25 +25,24 @@ import (
 //
 // # Turns
 //
-// A round of the plan is several passes: turns. Each tile has tasks of its own for each turn. So only the turns after
-// which a value is wanted have a tree, and only those in which the end may be due read its record:
+// A round of the plan has several passes, its turns. Each tile has tasks of its own for each turn. So only turns after
+// which a reduction has a value have a tree, and only turns in which the run may end read its record:
 //
 //	Every 4, Lag 2     turn 0   turn 1   turn 2   turn 3
 //	                                              parts ─▶ root ─▶ record
 //	                                     ◀─ reads the record of the round before
 //
-// The record of a turn is written once a round. So a tile reads it at most one round later, even if Lag is longer, and
-// keeps it.
+// A task writes the record of a turn once a round. So a tile reads the record at most one round later, even if Lag is
+// longer, and keeps its values.
 
-// mostTurns is how many turns a round has at most, and waitAhead how many passes a value has to come from all
-// blocks, if Lag allows.
+// A round has at most mostTurns turns. If Lag allows, a value has waitAhead passes of time to come from all blocks.
 const (
 	mostTurns = 16
 	waitAhead = 8
 )
 
-// chooseTurns chooses how many turns a round has. If they are as many as the passes between two values, or a part of those, few
-// turns have trees.
+// chooseTurns chooses how many turns a round has. Few turns have trees if the passes between two values are a multiple of
+// the turns.
 func (g *Grid) chooseTurns() {
 	g.turns = g.faceSets()
 	for _, r := range g.reductions {
@@ -62,31 +61,31 @@ func (g *Grid) chooseTurns() {
 	}
 }
 
-// mayBeDue says that the reduction has a value after some pass of the turn.
+// mayBeDue reports whether the reduction has a value after some pass of the turn.
 func (g *Grid) mayBeDue(turn int, r *Reduction) bool {
 	return (g.start/g.tiling.sweeps+turn+1)%gcd(g.turns, r.o.Every/g.tiling.sweeps) == 0
 }
 
-// rounds is how many passes are of the turn.
+// rounds counts the passes of a turn.
 func (g *Grid) rounds(turn int) int { return max(0, (g.passes()-turn+g.turns-1)/g.turns) }
 
 // outcome is a reduction in a record.
 type outcome struct {
-	end         int64 // after so many sweeps; 0: not known
+	end         int64 // the run ends after so many sweeps; 0 if that is not known
 	now, before float64
 }
 
-// tree joins what a stage adds in one turn.
+// tree merges the parts that a stage adds in one turn.
 type tree struct {
 	grid       *Grid
 	stage      int
 	turn       int
 	reductions []*Reduction
-	parts      []*resource.Resource // by the number of the tile
+	parts      []*resource.Resource // each tile writes its own, in the order of the tiles
 	record     *resource.Resource
 	prior      *resource.Resource // the record of the turn before that has a tree, which may be the same one
-	reader     int                // the turn that reads the record for the end; -1: none
-	root       int                // the node of the root
+	reader     int                // the turn that reads in the record whether the run ends; -1 if none does
+	root       int                // the root runs on this node
 }
 
 // plantTrees declares the resources of all trees.
@@ -145,13 +144,13 @@ func (x *tree) String() string {
 	return fmt.Sprintf("%s reductions of stage %d in turn %d", x.grid.o.Name, x.stage, x.turn)
 }
 
-// ahead is the record that the stage before the tree finds in a turn: of the turn before.
+// ahead is the tree whose record a stage reads in a turn if the tree comes after the stage: the tree of the turn before.
 func (g *Grid) ahead(stage, turn int) *tree { return g.trees[stage][(turn+g.turns-1)%g.turns] }
 
-// fan is how many parts a joint merges.
+// fan is how many parts a joint merges at most.
 const fan = 16
 
-// declareTree declares the tasks, behind those of the stage.
+// declareTree declares the tasks of a tree. They come after the tasks of the stage.
 func (g *Grid) declareTree(stage, turn int) {
 	x := g.trees[stage][turn]
 	if x == nil || g.rounds(turn) == 0 {
@@ -215,7 +214,7 @@ func reads(t *orwl.Task, of []*resource.Resource) (all []*orwl.Access) {
 	return all
 }
 
-// learnEnd finds out after how many sweeps the run has ended, on a node whose tiles have not learned it because it has none.
+// learnEnd finds out after how many sweeps the run has ended, on a node that has no tiles. Elsewhere the tiles have found it out.
 func (g *Grid) learnEnd(ctx context.Context) error {
 	if !g.ends() || slices.ContainsFunc(g.tiles, func(t *tile) bool { return t.node == g.rt.Node() }) {
 		return nil

@@ -11,9 +11,10 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Verify compares this node's blocks, bit for bit, with the result of a sequential sweep over
-// the whole grid. It computes that with the same kernel, in memory for the whole grid. Call it
-// after the run, before the nodes leave. A difference matches [ErrDiffers].
+// Verify compares this node's blocks, bit for bit, with the result of a sequential sweep over the whole grid. It computes
+// that with the same kernel, and needs memory for the whole grid. Call it after the run, before the nodes leave. Its
+// error names the first cell that differs. The cause is then a Halo that is too small, Corners that is not set, or a
+// kernel that keeps state.
 func (g *Grid) Verify(ctx context.Context) error {
 	whole := g.sequential()
 	r, err := resource.New(g.o.Name+", sequential", whole.layout.bytes)
@@ -48,7 +49,7 @@ func (g *Grid) Verify(ctx context.Context) error {
 func (g *Grid) sequential() *tile {
 	one := &Grid{
 		shapes: make(map[kind]*shape), exchanges: make(map[likeness]*exchange), rt: g.rt, o: g.o, ranks: g.ranks,
-		fields: g.fields, changing: g.changing, bounded: g.bounded, reductions: g.reductions, stages: g.stages, tiling: g.tiling, mirrored: g.mirrored,
+		fields: g.fields, changing: g.changing, reductions: g.reductions, stages: g.stages, tiling: g.tiling, mirrored: g.mirrored,
 	}
 	one.blocks = vec{1, 1, 1}
 	one.tiling.sweeps = 1
@@ -76,8 +77,8 @@ func (t *tile) compute(ctx context.Context, data []byte, sweeps int) error {
 	return nil
 }
 
-// computeStage computes a stage of a sweep over the whole grid. With several stages it goes from the last row to the first
-// one: so a kernel that reads around a cell what it writes there is found.
+// computeStage computes a stage of a sweep over the whole grid. With several stages it goes from the last row to the
+// first one. So a kernel that reads a field around a cell and writes it there gives another result.
 func (t *tile) computeStage(stage, sweep int) {
 	g := t.grid
 	for i, f := range g.fields {
@@ -102,8 +103,7 @@ func (t *tile) computeStage(stage, sweep int) {
 	}
 }
 
-// cellByCell is a sweep in place over a periodic grid: a cell that was computed is at once seen
-// across the edge.
+// cellByCell is a sweep in place over a periodic grid. It copies each new cell across the edge at once.
 func (t *tile) cellByCell(sweep int) {
 	g := t.grid
 	for n := range g.size.product() {
@@ -116,7 +116,7 @@ func (t *tile) cellByCell(sweep int) {
 	}
 }
 
-// wrap copies cells of a box to where they are seen across the edges of a periodic grid.
+// wrap copies cells of a box across the edges of a periodic grid.
 func (f *Field[T]) wrap(in storage, generation int, b box) {
 	g := f.grid
 	m := in.(*memory[T])
@@ -137,8 +137,7 @@ func (f *Field[T]) wrap(in storage, generation int, b box) {
 	}
 }
 
-// image is how far away the grid is seen again in a direction, if it is: a periodic grid is seen
-// on all sides.
+// image is how far away the grid repeats in a direction. ok is false if it does not repeat there.
 func (g *Grid) image(d direction) (by vec, ok bool) {
 	by = d.step()
 	for i, n := range g.size {
@@ -157,14 +156,14 @@ func (t *tile) compare(got handle.View[byte], whole *tile, want handle.View[byte
 			continue
 		}
 		if at, same := f.same(t, got, whole, want); !same {
-			return fmt.Errorf("%w: field %q in cell %s after %d sweeps", ErrDiffers, f.title(), t.grid.blockName(at), t.grid.swept())
+			return fmt.Errorf("stencil: the result differs from the sequential sweep's: field %q in cell %s after %d sweeps", f.title(), t.grid.blockName(at), t.grid.swept())
 		}
 	}
 	return nil
 }
 
-// same compares the newest generation in the memories of two tiles, in the cells that the first
-// one has computed last of all.
+// same compares the newest generation in the memories of two tiles. It looks at the cells that no tile has computed after
+// the first one.
 func (f *Field[T]) same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool) {
 	size, swept := f.elementBytes(), t.grid.swept()
 	m, w := t.block.memory[f.number].(*memory[T]), whole.block.memory[f.number].(*memory[T])

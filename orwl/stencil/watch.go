@@ -8,66 +8,46 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// Watch says what to measure of the blocks of this node. The zero value measures nothing.
-// See [Grid.Account].
-type Watch struct {
-	// Clock is the time, for example since the run began. It is read when a block begins to do
-	// something else. To read a clock takes as long as to compute a dozen cells.
-	Clock func() time.Duration
-	// Observe is told of each change, after the first, by the task that makes it. It may be nil.
-	Observe func(Change)
-	// Live lets [Grid.Spent] be called while the grid is swept. It takes some atomic stores in each phase.
-	Live bool
-}
-
-// Phase is what a block does at a time.
+// Phase says what a block does at a time.
 type Phase uint8
 
 const (
-	Outside   Phase = iota // before its first pass, and after its last
-	Waiting                // for its neighbours, and then for a worker
-	Importing              // copying what neighbours have exported
-	Computing              // calling the kernel
-	Exporting              // copying what neighbours will import
-	Phases                 // how many there are
+	Outside   Phase = iota // the block has not begun its first pass, or has ended its last one
+	Waiting                // it waits for its neighbours, and then for a worker
+	Importing              // it copies the faces of its neighbours
+	Computing              // it calls the kernel
+	Exporting              // it copies its faces
+	Phases                 // there are so many phases
 )
 
-// Account is how a block has spent the time, and what it has imported.
+// Account says how a block has spent the time, and what it has imported.
 type Account struct {
-	// Spent is the time in each phase until Ended: when the last phase ended.
+	// Spent is the time in each phase. Ended is when the last phase ended.
 	Spent [Phases]time.Duration
 	Ended time.Duration
-	// Imports is how many faces of neighbours it has taken over, of so many bytes.
+	// Imports counts the faces of neighbours that it has copied, and Bytes their bytes.
 	Imports, Bytes int64
-	// Early is how many of them were there when the block ended its piece before.
+	// Early counts the faces that had come when the block ended the piece before.
 	Early int64
-	// Hidden is for how long faces were on their way while the block did something else: from
-	// when they were announced until they were there, or until the block began to wait. A face of
-	// the same node is there when it is computed, one of another node when it has come.
+	// Hidden is how long faces travelled while the block did something else. A face travels from its announcement until
+	// it has come. Hidden counts until the block begins to wait. A face of the same node has come when its block has
+	// computed it.
 	Hidden time.Duration
 }
 
-// Change is the beginning of a phase.
-type Change struct {
-	Block   int // its number
-	Task    *orwl.Task
-	Phase   Phase
-	At      time.Duration
-	Account *Account // until At, for the time of the call; nil for a task that only exports
-}
-
-// Account is what the block of a number has done so far. It is for after the run, and for a block
-// of this node if Options.Watch has a clock: otherwise it is zero.
+// Account says what the block of a number has done. Call it after the run, for a block of this node. It is zero without
+// Options.Clock.
 func (g *Grid) Account(block int) Account { return g.tiles[block].watch.Account }
 
-// Spent is how long this node's blocks were in each phase, all together, until now, or until all of them have
-// ended. It may be called at any time, if Options.Watch is Live.
+// Spent is how long this node's blocks were in each phase, all together. It counts until now, or until all of them have
+// ended. It may be called at any time, if Options.Live is set.
 //
-// A phase may have ended that the block has not told of yet. So the next call may return a bit less of it.
+// A block tells of a phase when the next one begins. So a call may count a moment to the phase before, and the next call
+// may return a bit less of it.
 func (g *Grid) Spent() (sum [Phases]time.Duration) {
-	var until [Phases]int64 // how many blocks are in each phase
+	var until [Phases]int64 // so many blocks are in each phase
 	var begun [Phases]time.Duration
-	now, ended := g.o.Watch.Clock(), time.Duration(0)
+	now, ended := g.o.Clock(), time.Duration(0)
 	going := false
 	for _, t := range g.tiles {
 		if t.node != g.rt.Node() {
@@ -78,7 +58,7 @@ func (g *Grid) Spent() (sum [Phases]time.Duration) {
 			sum[p] += spent[p]
 		}
 		until[phase]++
-		begun[phase] += min(at, now) // it may have begun since the clock was read
+		begun[phase] += min(at, now) // the phase may have begun after this call read the clock
 		ended = max(ended, at)
 		going = going || !over
 	}
@@ -99,11 +79,11 @@ type watch struct {
 	live  spending
 }
 
-// spending is an account that others read while it changes. They read again until all words are of one
-// moment.
+// spending is an account that others read while it changes. A reader reads again until turn is even, and the same before
+// and after.
 //
-//	turn    how often it was changed, twice; odd while it is being changed
-//	at      when the phase began, and which it is: Outside at first
+//	turn    each change adds 1 when it begins and when it ends
+//	at      when the phase began, and the phase
 type spending struct {
 	turn  atomic.Uint64
 	at    atomic.Uint64
@@ -112,7 +92,7 @@ type spending struct {
 
 const phaseBits = 3
 
-// read returns the ended phases, the present one, when it began, and whether it is the last.
+// read returns the times of the ended phases, the present phase, when it began, and whether it is the last.
 func (l *spending) read() (spent [Phases]time.Duration, phase Phase, at time.Duration, over bool) {
 	for {
 		turn, word := l.turn.Load(), l.at.Load()
@@ -120,14 +100,14 @@ func (l *spending) read() (spent [Phases]time.Duration, phase Phase, at time.Dur
 			spent[p] = time.Duration(l.spent[p].Load())
 		}
 		if turn&1 > 0 || l.turn.Load() != turn {
-			continue // the task is about to store the next one
+			continue // the task stores a change
 		}
 		phase = Phase(word & (1<<phaseBits - 1))
 		return spent, phase, time.Duration(word >> phaseBits), phase == Outside && turn > 0
 	}
 }
 
-// enter ends a phase at a time, which makes so much of it, and begins another one.
+// enter ends a phase, which took so much time until now, and begins another one.
 func (l *spending) enter(ended Phase, spent time.Duration, begun Phase, at time.Duration) {
 	l.turn.Add(1)
 	l.spent[ended].Store(int64(spent))
@@ -137,7 +117,7 @@ func (l *spending) enter(ended Phase, spent time.Duration, begun Phase, at time.
 
 // enter begins a phase.
 func (p *piece) enter(phase Phase) {
-	w, o := &p.watch, &p.grid.o.Watch
+	w, o := &p.watch, &p.grid.o
 	if o.Clock == nil {
 		return
 	}
@@ -148,18 +128,18 @@ func (p *piece) enter(phase Phase) {
 	}
 	w.phase, w.since, w.Ended = phase, now, now
 	if o.Observe != nil {
-		o.Observe(Change{Block: p.block.number, Task: p.task, Phase: phase, At: now, Account: &w.Account})
+		o.Observe(p.task, phase, now)
 	}
 }
 
-// tell tells of a task that only exports.
+// tell tells the observer of a task that only exports.
 func (t *tile) tell(task *orwl.Task, phase Phase) {
-	if o := &t.grid.o.Watch; o.Observe != nil {
-		o.Observe(Change{Block: t.block.number, Task: task, Phase: phase, At: o.Clock()})
+	if o := &t.grid.o; o.Observe != nil {
+		o.Observe(task, phase, o.Clock())
 	}
 }
 
-// arrival is when a face of another node has come last.
+// arrival is when the last face from another node came.
 type arrival struct {
 	clock func() time.Duration
 	at    atomic.Int64
@@ -168,9 +148,9 @@ type arrival struct {
 // Observe implements queue.Observer.
 func (a *arrival) Observe(queue.Event) { a.at.Store(int64(a.clock())) }
 
-// follow observes when what a piece imports from a direction comes, if another node sends it.
+// follow observes when a face comes that another node sends. It returns nil for a face of this node.
 func (p *piece) follow(d direction, access *orwl.Access) *arrival {
-	clock := p.grid.o.Watch.Clock
+	clock := p.grid.o.Clock
 	n, _ := p.grid.neighbour(p.at, d)
 	if clock == nil || p.node != p.grid.rt.Node() || p.grid.tileAt(n).node == p.node {
 		return nil
@@ -180,9 +160,9 @@ func (p *piece) follow(d direction, access *orwl.Access) *arrival {
 	return far
 }
 
-// imported counts an import. there is when it was computed, asked is when the block began to wait for it.
+// imported counts an import. there is when a task computed the face, and asked is when the block began to wait for it.
 func (p *piece) imported(r *port, there, asked time.Duration) {
-	if p.grid.o.Watch.Clock == nil {
+	if p.grid.o.Clock == nil {
 		return
 	}
 	if r.far != nil {

@@ -19,7 +19,7 @@ type turning struct {
 
 func newTurning() *turning {
 	b := new(turning)
-	g := &Grid{rt: new(orwl.Runtime), o: Options{Watch: Watch{Clock: func() time.Duration { return time.Duration(b.clock.Load()) }, Live: true}}}
+	g := &Grid{rt: new(orwl.Runtime), o: Options{Clock: func() time.Duration { return time.Duration(b.clock.Load()) }, Live: true}}
 	b.piece = &piece{tile: &tile{grid: g}}
 	g.tiles = []*tile{b.tile}
 	return b

@@ -2,7 +2,6 @@ package stencil
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -40,16 +39,15 @@ func TestChanges(t *testing.T) {
 		var mu sync.Mutex
 		told := make(map[string][]Phase) // by task
 		var ticks atomic.Int64
-		watch := Watch{Clock: func() time.Duration { return time.Duration(ticks.Add(1)) }}
 		o := Options{Size: Size{12}, Blocks: Size{3}, Update: InPlace, Exporters: exporters}
-		o.Watch = watch
-		o.Watch.Observe = func(c Change) {
+		o.Clock = func() time.Duration { return time.Duration(ticks.Add(1)) }
+		o.Observe = func(task *orwl.Task, phase Phase, at time.Duration) {
 			mu.Lock()
 			defer mu.Unlock()
-			name := c.Task.Name()
-			told[name] = append(told[name], c.Phase)
-			if !strings.HasPrefix(name, fmt.Sprint("grid ", c.Block)) || (c.Account == nil) != strings.HasSuffix(name, "exporter") || c.At == 0 {
-				t.Errorf("task %q tells %+v", name, c)
+			name := task.Name()
+			told[name] = append(told[name], phase)
+			if at == 0 || at > time.Duration(ticks.Load()) {
+				t.Errorf("task %q tells of phase %d at %d", name, phase, at)
 			}
 		}
 		for range 2 { // the second time there is no observer
@@ -69,7 +67,7 @@ func TestChanges(t *testing.T) {
 			if err := rt.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			o.Watch = watch
+			o.Observe = nil
 		}
 		tasks := 3
 		if exporters {
@@ -106,13 +104,11 @@ func TestAccountsOfAChain(t *testing.T) {
 		names := make(map[string]bool)
 		err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
 			o := Options{Size: Size{12}, Blocks: Size{2}, Update: InPlace}
-			o.Watch = Watch{
-				Clock: func() time.Duration { return time.Duration(ticks.Add(1)) },
-				Observe: func(c Change) {
-					mu.Lock()
-					defer mu.Unlock()
-					names[c.Task.Name()] = true
-				},
+			o.Clock = func() time.Duration { return time.Duration(ticks.Add(1)) }
+			o.Observe = func(task *orwl.Task, _ Phase, _ time.Duration) {
+				mu.Lock()
+				defer mu.Unlock()
+				names[task.Name()] = true
 			}
 			g := New(rt, o)
 			u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
@@ -176,7 +172,7 @@ func TestTaskNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		g := New(rt, Options{Size: Size{32, 8}, Blocks: Size{2, 1}, Pieces: 4})
+		g := New(rt, Options{Size: Size{32, 8}, Blocks: Size{2, 1}, pieces: 4})
 		u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
 		if err := g.Sweep(passes, func(b *Block) { relax(u, b) }); err != nil {
 			t.Fatal(err)
@@ -223,7 +219,7 @@ func TestAccounts(t *testing.T) {
 	}{
 		{Options{}, 34, 8 * (2*8*7 + 2*9*5)},
 		{Options{Exporters: true}, 34 + 24, 8 * (2*8*7 + 2*9*5 + 24)},
-		{Options{Pieces: 2}, 34, 8 * (2*8*7 + 2*9*5)},
+		{Options{pieces: 2}, 34, 8 * (2*8*7 + 2*9*5)},
 	} {
 		for nodes := 1; nodes <= 2; nodes++ {
 			var mu sync.Mutex
@@ -234,23 +230,26 @@ func TestAccounts(t *testing.T) {
 			o.Update, o.Size, o.Blocks = InPlace, Size{15, 28}, Size{3, 4}
 			err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
 				o := o
-				o.Watch.Clock = func() time.Duration { return time.Since(begin) }
-				o.Watch.Live = true
-				o.Watch.Observe = func(c Change) {
-					if c.Account == nil {
+				var g *Grid
+				o.Clock = func() time.Duration { return time.Since(begin) }
+				o.Live = true
+				o.Observe = func(task *orwl.Task, _ Phase, at time.Duration) {
+					name := task.Name()
+					if strings.HasSuffix(name, "exporter") {
 						return
 					}
+					block := slices.IndexFunc(g.tiles, func(t *tile) bool { return name == t.name || strings.HasPrefix(name, t.name+", ") })
 					spent := time.Duration(0)
-					for _, s := range c.Account.Spent {
+					for _, s := range g.Account(block).Spent { // the task holds the block
 						spent += s
 					}
 					mu.Lock()
 					defer mu.Unlock()
-					if told[c.Block] = c.At; spent != c.At {
-						t.Errorf("block %d: the phases until %v add up to %v", c.Block, c.At, spent)
+					if told[block] = at; spent != at {
+						t.Errorf("block %d: the phases until %v add up to %v", block, at, spent)
 					}
 				}
-				g := New(rt, o)
+				g = New(rt, o)
 				u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
 				if err := g.Sweep(sweeps, func(b *Block) { relax(u, b) }); err != nil {
 					return err

@@ -14,14 +14,14 @@ import (
 // weighted is a grid with weights, mirrored edges, and a plain sweep over an array beside it.
 type weighted struct {
 	o      Options
-	w      Weights
+	halo   [][2]int
+	w      []Weight
 	sweeps int
 }
 
 func drawWeighted(t *rapid.T) (x weighted) {
 	trial := draw(t)
 	x.o, x.sweeps = trial.o, trial.sweeps
-	x.o.Corners = false // it follows from the weights
 	mirrors := false
 	for i, around := range x.o.Periodic {
 		mirrored := !around && rapid.Bool().Draw(t, "mirrored")
@@ -29,18 +29,10 @@ func drawWeighted(t *rapid.T) (x weighted) {
 		mirrors = mirrors || mirrored
 		x.o.Size[i] = max(x.o.Size[i], 2)
 	}
-	halo := trial.a.Halo
-	corners := trial.o.Corners && !(mirrors && x.o.Update == InPlace)
-	all := trial.offsets(halo)
-	if !corners {
-		all = slices.DeleteFunc(all, func(at []int) bool {
-			apart := 0
-			for _, n := range at {
-				apart += min(1, n*n)
-			}
-			return apart > 1
-		})
-	}
+	x.halo = trial.a.Halo
+	x.o.Corners = x.o.Corners && !(mirrors && x.o.Update == InPlace)
+	trial.o.Corners = x.o.Corners
+	all := trial.offsets(x.halo)
 	for _, i := range rapid.Permutation(indices(len(all))).Draw(t, "order") {
 		x.w = append(x.w, Weight{At: all[i], Times: rapid.Float64Range(-1, 1).Draw(t, "weight")})
 	}
@@ -126,8 +118,7 @@ func (x weighted) plain() []float64 {
 	return u
 }
 
-// A grid with weights computes what a plain loop computes, with periodic, fixed and mirrored edges, on any blocks. Halo and
-// Corners follow.
+// A grid with weights computes what a plain loop computes, with periodic, fixed and mirrored edges, on any blocks.
 func TestWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawWeighted(t)
@@ -136,10 +127,10 @@ func TestWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := New(rt, x.o)
-		u := NewField(g, "u", FieldOptions[float64]{Weights: x.w, Initial: x.initial})
+		u := NewField(g, "u", FieldOptions[float64]{Halo: x.halo, Initial: x.initial})
 		kernel := func(b *Block) {
 			if x.o.Update == Jacobi {
-				x.w.Apply(b, u, u)
+				Apply(b, u, u, 0, x.w)
 				return
 			}
 			for r := range b.Rows() { // a cell is read after it was written
@@ -181,22 +172,21 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// Without a kernel, each field is swept by its weights. Add has the new cell as the first term.
-func TestNoKernel(t *testing.T) {
-	w := Weights{{Times: 0.5}, {At: At{-1}, Times: 0.25}, {At: At{1}, Times: 0.25}}
-	run := func(previous bool, kernels func(u *Field[float64]) []Kernel) []float64 {
+// Apply has the new cell as the first term, which is the generation before the old one with Previous.
+func TestApply(t *testing.T) {
+	w := []Weight{{Times: 0.5}, {At: []int{-1}, Times: 0.25}, {At: []int{1}, Times: 0.25}}
+	run := func(previous bool, kernel func(u *Field[float64], b *Block)) []float64 {
 		rt, err := orwl.New(orwl.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		g := New(rt, Options{Size: Size{30}, Blocks: Size{3}})
-		o := FieldOptions[float64]{Weights: w, Initial: func(at []int) float64 { return float64(at[0] * at[0] % 7) }}
+		o := FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0] * at[0] % 7) }}
 		if previous {
 			o.Previous = o.Initial
 		}
 		u := NewField(g, "u", o)
-		NewField(g, "c", FieldOptions[int32]{Constant: true})
-		if err := g.Sweep(9, kernels(u)...); err != nil {
+		if err := g.Sweep(9, func(b *Block) { kernel(u, b) }); err != nil {
 			t.Fatal(err)
 		}
 		if err := rt.Run(t.Context()); err != nil {
@@ -208,42 +198,32 @@ func TestNoKernel(t *testing.T) {
 		}
 		return got
 	}
-	loop := func(own float64) func(u *Field[float64]) []Kernel {
-		return func(u *Field[float64]) []Kernel {
-			return []Kernel{func(b *Block) {
-				for r := range b.Rows() {
-					next, old, west, east := u.New(r), u.Old(r), u.Old(r, -1), u.Old(r, 1)
-					for i := range next {
-						next[i] = own*next[i] + float64(0.5*old[i]) + float64(0.25*west[i]) + float64(0.25*east[i])
-					}
+	for _, own := range []float64{0, -1} {
+		got := run(own != 0, func(u *Field[float64], b *Block) { Apply(b, u, u, own, w) })
+		want := run(own != 0, func(u *Field[float64], b *Block) {
+			for r := range b.Rows() {
+				next, old, west, east := u.New(r), u.Old(r), u.Old(r, -1), u.Old(r, 1)
+				for i := range next {
+					next[i] = own*next[i] + float64(0.5*old[i]) + float64(0.25*west[i]) + float64(0.25*east[i])
 				}
-			}}
+			}
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("with %g times the new cell: %v, want %v", own, got, want)
 		}
-	}
-	if got, want := run(false, func(*Field[float64]) []Kernel { return nil }), run(false, loop(0)); !slices.Equal(got, want) {
-		t.Errorf("without a kernel %v, want %v", got, want)
-	}
-	add := func(u *Field[float64]) []Kernel { return []Kernel{func(b *Block) { w.Add(b, -1, u, u) }} }
-	if got, want := run(true, add), run(true, loop(-1)); !slices.Equal(got, want) {
-		t.Errorf("Add: %v, want %v", got, want)
 	}
 }
 
-// Weights that cannot be are refused by name.
-func TestWrongWeights(t *testing.T) {
+// Mirrors that cannot be are refused by name.
+func TestWrongMirrors(t *testing.T) {
 	for want, c := range map[string]struct {
-		o Options
-		w Weights
+		o    Options
+		halo int
 	}{
-		"weight 2 is at [1 0], and so is one before it":           {w: Weights{{At: At{1, 0}}, {At: At{0, 1}}, {At: At{1, 0}}}},
-		"weight 1 is at [0 0], and so is one before it":           {w: Weights{{}, {At: At{0, 0}}}},
-		"weight 1 is at [], and so is one before it":              {w: Weights{{At: At{0, 0}}, {}}},
-		"weight 0 is at [1], want 2 distances":                    {w: Weights{{At: At{1}}}},
-		`no kernel, and field "u" no Weights`:                     {},
-		"Mirrored is [true], and dimension 0 is periodic":         {o: Options{Mirrored: []bool{true}, Periodic: []bool{true}}, w: Weights{{}}},
-		"Mirrored is [true true true], want at most the 2":        {o: Options{Mirrored: []bool{true, true, true}}, w: Weights{{}}},
-		"Mirrored is [true], want none with InPlace and Corners":  {o: Options{Mirrored: []bool{true}, Update: InPlace}, w: Weights{{At: At{1, 1}}}},
-		"and the Halo in dimension 1 is 9: want at least so many": {o: Options{Mirrored: []bool{false, true}, Blocks: Size{1, 1}}, w: Weights{{At: At{0, 9}}}},
+		"Mirrored is [true], and dimension 0 is periodic":         {o: Options{Mirrored: []bool{true}, Periodic: []bool{true}}},
+		"Mirrored is [true true true], want at most the 2":        {o: Options{Mirrored: []bool{true, true, true}}},
+		"Mirrored is [true], want none with InPlace and Corners":  {o: Options{Mirrored: []bool{true}, Update: InPlace, Corners: true}, halo: 1},
+		"and the Halo in dimension 1 is 9: want at least so many": {o: Options{Mirrored: []bool{false, true}, Blocks: Size{1, 1}}, halo: 9},
 	} {
 		rt, err := orwl.New(orwl.Options{})
 		if err != nil {
@@ -251,18 +231,9 @@ func TestWrongWeights(t *testing.T) {
 		}
 		c.o.Size = Size{8, 8}
 		g := New(rt, c.o)
-		NewField(g, "u", FieldOptions[float64]{Weights: c.w})
-		if err := g.Sweep(3); err == nil || !strings.Contains(err.Error(), want) {
+		NewField(g, "u", FieldOptions[float64]{Halo: Around(c.halo)})
+		if err := g.Sweep(3, func(*Block) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-	}
-	rt, err := orwl.New(orwl.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := New(rt, Options{Size: Size{8}})
-	NewField(g, "u", FieldOptions[int32]{Weights: Weights{{}}})
-	if err := g.Sweep(3); err == nil || !strings.Contains(err.Error(), "not of float64") {
-		t.Error(err)
 	}
 }

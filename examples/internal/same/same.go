@@ -54,7 +54,7 @@ func Bits(t *testing.T, size stencil.Size, sweeps int, declare func(g *stencil.G
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			n := int(g.Progress().Sweeps)
+			n := g.Sweeps()
 			if i == 0 {
 				cells, swept = got, n
 			}

@@ -46,7 +46,7 @@ func NewFilm(v View) *Film {
 	v.source.frames(f.shoot)
 	g := v.source.grid()
 	rt := g.Runtime()
-	if g.Progress().Total == 0 { // this node has no blocks
+	if _, total := g.Progress(); total == 0 { // this node has no blocks
 		close(f.ended)
 	}
 	for node := 1; node < rt.Nodes(); node++ {

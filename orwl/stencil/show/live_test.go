@@ -38,9 +38,10 @@ func TestLive(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	g.Snapshots()
+	view := Field(u).Between(0, sweeps)
+	view.source.grid().AllowSnapshots()
 	var out strings.Builder
-	l := &live{view: Field(u).Between(0, sweeps), out: &out, size: func() (int, int) { return 60, 24 }}
+	l := &live{view: view, out: &out, size: func() (int, int) { return 60, 24 }}
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -89,17 +89,21 @@ func (l *Look) Run(ctx context.Context, views ...View) error {
 			}
 			draws = live.watch
 		}
-		g.Snapshots()
+		g.AllowSnapshots()
 	}
 	if watched() {
-		g.Snapshots()
+		g.AllowSnapshots()
 		defer watch.Show(rt, views[0].paint)()
 	}
 	meter := Silent()
 	if l.Progress && !l.Live && rt.Node() == 0 {
 		meter = NewMeter(filepath.Base(os.Args[0]), os.Stderr, terminal.Log(os.Stderr, slog.LevelInfo))
 	}
-	stop := meter.Watch("sweeping", g.Progress().Total, func() int64 { return g.Progress().Done })
+	_, total := g.Progress()
+	stop := meter.Watch("sweeping", total, func() int64 {
+		done, _ := g.Progress()
+		return done
+	})
 	end := draws(ctx)
 	err := rt.Run(ctx)
 	end()

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/internal/inside"
 	"github.com/orwl/go-orwl/orwl/stencil/picture"
 )
 
@@ -30,7 +31,7 @@ func (v View) Between(least, most float64) View {
 
 // source is a field of any type.
 type source interface {
-	grid() *stencil.Grid
+	grid() inside.Grid
 	name() string
 	frames(body func(sweeps int, last bool, row func(from, to int) []float64, here []bool) (rarer bool))
 	values(ctx context.Context) (row func(from, to int) []float64, err error)
@@ -44,16 +45,16 @@ func Field[T picture.Number](u *stencil.Field[T]) View {
 
 // By draws a field of anything else, by a number for each cell.
 func By[T any](u *stencil.Field[T], number func(T) float64) View {
-	return View{source: field[T]{u, number}}
+	return View{source: field[T]{inside.Of(u).(inside.Field[T]), number}}
 }
 
 type field[T any] struct {
-	u      *stencil.Field[T]
+	u      inside.Field[T]
 	number func(T) float64
 }
 
-func (f field[T]) grid() *stencil.Grid { return f.u.Grid() }
-func (f field[T]) name() string        { return f.u.Name() }
+func (f field[T]) grid() inside.Grid { return f.u.Grid() }
+func (f field[T]) name() string      { return f.u.Name() }
 
 // row makes numbers of some cells.
 func (f field[T]) row(cells []T) func(from, to int) []float64 {
@@ -68,7 +69,7 @@ func (f field[T]) row(cells []T) func(from, to int) []float64 {
 }
 
 func (f field[T]) frames(body func(sweeps int, last bool, row func(from, to int) []float64, here []bool) bool) {
-	f.u.Frames(func(one stencil.Frame[T]) bool { return body(one.Sweeps, one.Last, f.row(one.Cells), one.Here) })
+	f.u.Frames(func(one inside.Frame[T]) bool { return body(one.Sweeps, one.Last, f.row(one.Cells), one.Here) })
 }
 
 func (f field[T]) values(ctx context.Context) (func(from, to int) []float64, error) {

@@ -40,12 +40,9 @@ func (v View) paint(ctx context.Context) (watch.Picture, error) {
 	}
 	p := v.panel(row, nil)
 	p.Long = watchedLong
-	w := watch.Picture{Title: fmt.Sprintf("%s after %d sweeps", p.Title, first), Done: int64(first)}
+	w := watch.Picture{Title: fmt.Sprintf("%s after %d sweeps", p.Title, first), Done: int64(first), Total: int64(v.source.grid().Last())}
 	if last > first {
 		w.Title = fmt.Sprintf("%s after %d to %d sweeps", p.Title, first, last)
-	}
-	if all := v.source.grid().Progress(); all.Blocks > 0 {
-		w.Total = all.Total / int64(all.Blocks)
 	}
 	var to bytes.Buffer
 	err = picture.Picture{p}.PNG(&to)
