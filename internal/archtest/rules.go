@@ -85,6 +85,7 @@ var layers = []layer{
 	{path: "orwl/exact/internal/plain", testsOf: "orwl/exact"},
 	{path: "orwl/internal/linked", imports: "net/node"},
 	{path: "orwl/internal/lives", pure: true},
+	{path: "orwl/internal/folder", pure: true, imports: "orwl/internal/lives"},
 	{path: "orwl/internal/message", pure: true, imports: "orwl/internal/lives"},
 	{path: "orwl/internal/plan", pure: true, imports: "orwl/liveness internal/queue"},
 	{path: "orwl/speed", pure: true, imports: "orwl/internal/plan orwl/liveness"},

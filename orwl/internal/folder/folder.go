@@ -1,0 +1,224 @@
+package folder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/orwl/go-orwl/orwl/internal/lives"
+)
+
+// Folder is a folder that a process has open.
+type Folder struct {
+	disk     disk
+	lock     io.Closer
+	program  uint64
+	part     string           // the file that is being written
+	parts    map[string]Part  // by file: those that are verified
+	unusable map[string]error // by file
+	whole    lives.Key        // of the last call of Keep
+	before   lives.Key        // of the call before
+}
+
+// Open opens a folder for the process with a number in its run, and makes it if it is not there. Digest is a number of the program:
+// only cuts of the same program are loaded. The error matches [ErrInUse] if a process with that number has the folder open.
+//
+// Open reads all parts that are there. [Folder.Look] has them.
+func Open(dir string, node int, digest uint64) (*Folder, error) {
+	d := directory(dir)
+	if err := d.make(); err != nil {
+		return nil, err
+	}
+	return open(d, node, digest)
+}
+
+func open(d disk, node int, digest uint64) (*Folder, error) {
+	lock, err := d.lock(process(node, lockEnding))
+	if err != nil {
+		return nil, err
+	}
+	f := &Folder{disk: d, lock: lock, program: digest, part: process(node, partEnding), parts: make(map[string]Part), unusable: make(map[string]error)}
+	if err = f.remove(f.part); err == nil {
+		_, err = f.Look()
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return f, nil
+}
+
+// Found is what a folder has.
+type Found struct {
+	Parts    []Part  // all that can be loaded, the newest cut first
+	Unusable []error // of files that are named as parts. Each names the file, and matches ErrDamaged or ErrOther
+	Life     uint64  // the last one that a file is of, whether it can be used or not
+}
+
+// Look finds what is there now. It reads files that it has not seen before.
+func (f *Folder) Look() (found Found, err error) {
+	names, err := f.cuts()
+	for _, n := range names {
+		found.Life = max(found.Life, n.Life)
+		p, bad := f.verify(n.String())
+		switch {
+		case errors.Is(bad, fs.ErrNotExist): // another node has removed it
+		case bad != nil:
+			found.Unusable = append(found.Unusable, bad)
+		default:
+			found.Parts = append(found.Parts, p)
+		}
+	}
+	return found, err
+}
+
+// cuts are the files that are named as parts, the newest cut first. The folder forgets files that are not there any more.
+func (f *Folder) cuts() (all []name, err error) {
+	files, err := f.disk.list()
+	if err != nil {
+		return nil, err
+	}
+	maps.DeleteFunc(f.parts, func(file string, _ Part) bool { return !slices.Contains(files, file) })
+	maps.DeleteFunc(f.unusable, func(file string, _ error) bool { return !slices.Contains(files, file) })
+	for _, file := range files {
+		if n, is := parseName(file); is {
+			all = append(all, n)
+		}
+	}
+	slices.SortFunc(all, func(a, b name) int {
+		if c := compare(b.Key, a.Key); c != 0 {
+			return c
+		}
+		return a.owner - b.owner
+	})
+	return all, nil
+}
+
+// verify is what is known of a file.
+func (f *Folder) verify(file string) (Part, error) {
+	p, verified := f.parts[file]
+	if bad := f.unusable[file]; verified || bad != nil {
+		return p, bad
+	}
+	return f.read(file, nil)
+}
+
+// read reads a file, and remembers whether it can be used.
+func (f *Folder) read(file string, take func(lives.Record)) (p Part, err error) {
+	from, size, err := f.disk.open(file)
+	if err == nil {
+		p, err = read(from, size, f.program, take)
+		_ = from.Close() // it was only read
+	}
+	if err == nil && nameOf(p.Held).String() != file {
+		err = fmt.Errorf("%w: it was written as %s", ErrDamaged, nameOf(p.Held))
+	}
+	switch {
+	case err == nil:
+		f.parts[file] = p
+		return p, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return p, err
+	case !errors.Is(err, ErrOther) && !errors.Is(err, ErrDamaged):
+		err = fmt.Errorf("%w: %w", ErrDamaged, err) // a file that cannot be read is as good as damaged
+	}
+	f.unusable[file] = fmt.Errorf("%s: %w", f.disk.path(file), err)
+	return p, f.unusable[file]
+}
+
+// Load reads a part, and verifies it again. The records have the order of their tasks.
+func (f *Folder) Load(h lives.Held) (records []lives.Record, err error) {
+	p, err := f.read(nameOf(h).String(), func(r lives.Record) { records = append(records, r) })
+	if err == nil && p.Held != h {
+		err = fmt.Errorf("%w: %s has %d tasks, want %d", ErrDamaged, f.disk.path(nameOf(h).String()), p.Tasks, h.Tasks)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return records, nil
+}
+
+// Save writes a part. It is on the disk when Save returns nil. Only the owner of a part saves it. An error removes no other part, and
+// Save may be called again.
+func (f *Folder) Save(p Part, records []lives.Record) error {
+	if len(records) != p.Tasks {
+		panic(fmt.Sprintf("folder: %d records of %d tasks", len(records), p.Tasks))
+	}
+	file := nameOf(p.Held).String()
+	if err := f.save(file, p, records); err != nil {
+		_ = f.remove(f.part) // the first error counts
+		return fmt.Errorf("%s is not saved: %w", f.disk.path(file), err)
+	}
+	delete(f.unusable, file)
+	f.parts[file] = p
+	return nil
+}
+
+// save gives a file its name when it is whole. The order of its steps is what makes a file that has its name whole.
+func (f *Folder) save(file string, p Part, records []lives.Record) error {
+	to, err := f.disk.create(f.part)
+	if err != nil {
+		return err
+	}
+	if err = write(to, f.program, p, records); err == nil {
+		err = to.Sync()
+	}
+	if err = errors.Join(err, to.Close()); err != nil {
+		return err
+	}
+	if err := f.disk.rename(f.part, file); err != nil {
+		return err
+	}
+	return f.disk.sync()
+}
+
+// Keep says that a cut is whole: the owner of each part has saved it. It removes what is older than this cut and the one of the
+// call before, so that two whole cuts stay. A run that begins from a cut in the folder calls it with that cut first.
+func (f *Folder) Keep(whole lives.Key) error {
+	if whole != f.whole {
+		f.before, f.whole = f.whole, whole
+	}
+	return f.removeIf(func(n name) bool { return compare(n.Key, f.whole) < 0 && compare(n.Key, f.before) < 0 })
+}
+
+// removeIf removes parts of this program.
+func (f *Folder) removeIf(is func(name) bool) error {
+	names, errs := f.cuts()
+	for _, n := range names {
+		if file := n.String(); is(n) && !errors.Is(f.unusable[file], ErrOther) {
+			errs = errors.Join(errs, f.remove(file))
+		}
+	}
+	return errs
+}
+
+// remove removes a file, if it is there.
+func (f *Folder) remove(file string) error {
+	if err := f.disk.remove(file); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Close lets go of the folder. If the run has finished on all nodes, it removes their parts first: the next run begins anew.
+func (f *Folder) Close(finished bool) (errs error) {
+	if finished {
+		errs = f.clear()
+	}
+	return errors.Join(errs, f.lock.Close())
+}
+
+// clear removes all parts of this program, and what processes of former runs were writing.
+func (f *Folder) clear() error {
+	errs := f.removeIf(func(name) bool { return true })
+	files, err := f.disk.list()
+	errs = errors.Join(errs, err)
+	for _, file := range files {
+		if isTemporary(file) {
+			errs = errors.Join(errs, f.remove(file))
+		}
+	}
+	return errors.Join(errs, f.disk.sync())
+}

@@ -1,0 +1,14 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || windows)
+
+package folder
+
+import (
+	"errors"
+	"os"
+)
+
+// errLocked says that another process has the lock.
+var errLocked = errors.New("folder: locked")
+
+// tryLock fails: without a lock, two runs would remove each other's cuts.
+func tryLock(*os.File) error { return errors.ErrUnsupported }
