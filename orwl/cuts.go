@@ -10,6 +10,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/internal/message"
 	"github.com/orwl/go-orwl/orwl/liveness"
@@ -57,6 +58,10 @@ type cuts struct {
 	began    time.Time
 	from     uint64
 	wished   bool // the chair knows that this node wants the life to end
+	ends     int  // after so many cuts the chair wants that without a reason; 0: it does not
+
+	folder *folder.Folder // nil: the cuts are not on disk
+	disk   chan func()    // what the goroutine of the folder is to do
 }
 
 // event is what the goroutine takes: a message, a record that a worker has made, or a task that has ended.
@@ -66,6 +71,7 @@ type event struct {
 	round   uint64 // of the cut that was under way
 	record  *lives.Record
 	task    *Task
+	saved   *saved
 }
 
 // leastInterval is the shortest time between two cuts, mostCost the part of the time that they take, and tick how often the
@@ -82,6 +88,7 @@ func newCuts(rt *Runtime, s *survival, order []liveness.First) *cuts {
 		rt: rt, keeper: s.keeper, number: make(map[*Task]int), names: rt.sorted(), of: make(map[string]int),
 		writers: make(map[string][]*Access), place: make(map[*Access]int),
 		wake: make(chan struct{}, 1), ended: make(map[*Task]lives.Record), restored: make(chan map[int]lives.Record, 1), lead: 2,
+		disk: make(chan func(), 16),
 	}
 	for i, name := range c.names {
 		c.of[name] = i
@@ -104,10 +111,12 @@ func newCuts(rt *Runtime, s *survival, order []liveness.First) *cuts {
 		on[i] = t.on
 	}
 	c.life = lives.Life{
-		Number: s.life, Me: rt.Node(), Nodes: rt.Nodes(), Buddy: rt.o.Nodes.buddies(), Total: len(rt.tasks), Mine: len(c.tasks),
-		On: func(task int) int { return on[task] }, From: s.plan,
+		Me: rt.Node(), Nodes: rt.Nodes(), Buddy: rt.o.Nodes.buddies(), Total: len(rt.tasks), Mine: len(c.tasks),
+		On: func(task int) int { return on[task] },
 	}
-	c.from = s.plan.From.Round
+	if s.seed != 0 {
+		c.ends = 1 + s.random().IntN(3)
+	}
 	return c
 }
 
@@ -227,12 +236,21 @@ func (c *cuts) take(from int, header, bulk []byte) error {
 	return nil
 }
 
-// start starts the goroutine, and returns the channel of the records that the life begins from.
-func (c *cuts) start(ctx context.Context, first []lives.Letter) <-chan map[int]lives.Record {
+// start begins the life, and returns the channel of the records that it begins from.
+func (c *cuts) start(ctx context.Context) (<-chan map[int]lives.Record, error) {
+	s := c.rt.o.Nodes.survival
+	c.life.Number, c.life.From, c.life.Disk = s.base+s.life, s.plan, s.folder != nil
+	c.from, c.folder = s.plan.From.Round, s.folder
+	if err := s.load(c.life.Me); err != nil {
+		return nil, err
+	}
 	ctx, c.cancel = context.WithCancel(ctx)
-	restored := c.restored
+	first, restored := c.keeper.Begin(c.life), c.restored
 	c.running.Go(func() { c.run(ctx, first) })
-	return restored
+	if c.folder != nil {
+		c.running.Go(func() { c.writes(ctx) })
+	}
+	return restored, nil
 }
 
 // stop stops the goroutine. From then on the cuts of this life are as they are.
@@ -278,7 +296,10 @@ func (c *cuts) run(ctx context.Context, first []lives.Letter) {
 
 // does does what an event wants done.
 func (c *cuts) does(ctx context.Context, e event) {
+	defer c.saves()
 	switch {
+	case e.saved != nil:
+		c.isSaved(ctx, *e.saved)
 	case e.message != nil:
 		c.takes(ctx, e.from, *e.message)
 	case e.record == nil:
@@ -306,6 +327,8 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.whole = whole
 		c.next = time.Now().Add(c.interval(time.Duration(c.spent.Swap(0))))
 		c.lead = 2
+		c.ends--
+		c.keeps(whole)
 		c.rt.Log().Debug("orwl: a cut is whole", "life", whole.Life, "round", whole.Round)
 	}
 	if c.keeper.Over() {
@@ -320,7 +343,7 @@ func (c *cuts) wishes(ctx context.Context) {
 	case n.survival.leaves.Load():
 		c.wished = true
 		c.send(ctx, c.keeper.Leave())
-	case c.life.Me == 0 && n.node.others():
+	case c.life.Me == 0 && (n.node.others() || n.survival.seed != 0 && c.ends <= 0):
 		c.wished = true
 		c.send(ctx, c.keeper.Want())
 	}
@@ -329,8 +352,11 @@ func (c *cuts) wishes(ctx context.Context) {
 // interval is the time to the next cut after one for which workers have copied for some time. To send and to take it
 // costs about twice as much.
 func (c *cuts) interval(copied time.Duration) time.Duration {
-	if least := c.rt.o.Survive.Interval; least > 0 {
-		return least
+	switch s := c.rt.o.Nodes.survival; {
+	case c.rt.o.Survive.Interval > 0:
+		return c.rt.o.Survive.Interval
+	case s.seed != 0:
+		return tick / 2
 	}
 	return max(leastInterval, time.Duration(float64(copied)*3/mostCost/float64(processors())))
 }
@@ -365,8 +391,8 @@ func (c *cuts) begin(ctx context.Context, round uint64) {
 func (c *cuts) asks(ctx context.Context) {
 	now := time.Now()
 	asking, furthest := c.keeper.Asking()
-	wanted := c.keeper.Wanted()
-	if c.life.Me != 0 || asking || !wanted && (c.life.Nodes < 2 || now.Before(c.next)) || c.planned.Load() == nil {
+	wanted, alone := c.keeper.Wanted(), c.life.Nodes < 2 && !c.life.Disk && c.rt.o.Nodes.survival.seed == 0
+	if c.life.Me != 0 || asking || !wanted && (alone || now.Before(c.next)) || c.planned.Load() == nil {
 		return
 	}
 	for _, t := range c.tasks {

@@ -226,13 +226,15 @@ func Run(ctx context.Context, o Options, program func(ctx context.Context, rt *R
 	if o.Join.Log == nil {
 		o.Join.Log = o.Log
 	}
-	survives := o.AtLoss == EndRun && !o.Survive.Off
-	n, err := come(ctx, o.Join, survives)
-	switch {
-	case err != nil:
+	n, err := come(ctx, o.Join, o.AtLoss == EndRun && !o.Survive.Off)
+	if err != nil {
 		return err
-	case n.network != nil && survives:
-		n.survival = newSurvival()
+	}
+	if n.survival, err = newSurvival(o, n.network == nil); err != nil {
+		return errors.Join(err, n.Close(ctx))
+	}
+	switch {
+	case n.survival != nil:
 		return n.lives(ctx, o, program)
 	case n.network != nil:
 		n.node = newLifeNode(n.network, 1, allSeats(n.place.Nodes), nil)

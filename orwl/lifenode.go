@@ -189,6 +189,9 @@ func (l *lifeNode) OnLate(func(peer int, since uint64)) {}
 
 // others reports whether the network has a node that waits for the next life.
 func (l *lifeNode) others() bool {
+	if l == nil {
+		return false
+	}
 	for seat, n := range l.number {
 		if n < 0 && l.Node.Lost(seat) == nil {
 			return true

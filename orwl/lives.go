@@ -6,14 +6,17 @@ import (
 	"fmt"
 	"hash/maphash"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
@@ -33,6 +36,10 @@ type Survive struct {
 	// Interval is the shortest time between two cuts: 250 ms by default, or as much as keeps their cost below 3 % of
 	// the time.
 	Interval time.Duration
+	// Folder keeps the cuts on disk, too: ORWL_SURVIVE by default, none if that is not set. When all processes are gone, the same command with the
+	// same arguments goes on from there, on as many nodes as it likes. All nodes share the folder, or each machine has one of that name. A run that ends
+	// well leaves none of its cuts there.
+	Folder string
 }
 
 // survival is what a process keeps through the lives of its run.
@@ -42,8 +49,12 @@ type survival struct {
 	plan   lives.Plan // of this life: the cut that it begins from
 	barren int        // how many lives in a row have made no cut
 	mortal error      // why no life follows this one
-	seed   maphash.Seed
+	hash   maphash.Seed
 	items  map[int][]uint64 // by run of the runtime: of the program that the first life has declared
+
+	folder *folder.Folder // nil: the cuts are not on disk
+	base   uint64         // what is added to the number of a life in the names of cuts
+	seed   uint64         // ORWL_LIVES: lives end without a reason; 0: they do not
 
 	leaves atomic.Bool // this process was asked to leave the run
 	cuts   atomic.Bool // a cut can hold what this process has: it need not leave at once
@@ -62,35 +73,52 @@ var (
 // errMortal is what keeps a run from going on after the loss of a node.
 var errMortal = errors.New("orwl: the loss of a node ends this run")
 
-func newSurvival() *survival {
-	return &survival{keeper: lives.NewKeeper(), seed: maphash.MakeSeed(), items: make(map[int][]uint64)}
+// livesVariable has a run end its lives at random cuts, and number its nodes anew: by which numbers, its value says. The end of the run is the
+// same, or the program keeps state where no cut has it.
+const livesVariable = "ORWL_LIVES"
+
+// newSurvival is nil if the run has one life: o says so, or there is nobody that could survive.
+func newSurvival(o Options, alone bool) (*survival, error) {
+	var seed uint64
+	if text := os.Getenv(livesVariable); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil || seed == 0 {
+			return nil, fmt.Errorf("orwl: %s is %q: want a number from 1 on", livesVariable, text)
+		}
+	}
+	if o.AtLoss != EndRun || o.Survive.Off || alone && seed == 0 && o.Survive.folder() == "" {
+		return nil, nil
+	}
+	return &survival{seed: seed, keeper: lives.NewKeeper(), hash: maphash.MakeSeed(), items: make(map[int][]uint64)}, nil
 }
 
-// survive prepares the cuts of a run, if its process has lives and the program can go on without a node. It returns the letters that
-// go out when all nodes are ready.
-func (rt *Runtime) survive(r *run) (first []lives.Letter, err error) {
+// survive prepares the cuts of a run, if its process has lives and the program can go on without a node. Another node may send a
+// message about a cut as soon as all have declared the program.
+func (rt *Runtime) survive(r *run) error {
 	n := rt.o.Nodes
 	if n == nil || n.survival == nil {
-		return nil, nil
+		return nil
 	}
 	s := n.survival
 	s.cuts.Store(false)
 	if s.mortal = rt.mortal(); s.mortal != nil {
 		rt.o.Log.Debug("orwl: no other life follows this one", "why", s.mortal)
-		return nil, nil
+		return nil
 	}
 	if err := s.same(rt); err != nil {
-		return nil, err
+		return err
 	}
 	n.outlive()
-	n.network.LetIn()
+	if n.network != nil {
+		n.network.LetIn()
+	}
 	if rt.runs > 1 {
-		return nil, nil // only the first run of a life makes cuts: the next life does the others again
+		return nil // only the first run of a life makes cuts: the next life does the others again
 	}
 	r.cuts = newCuts(rt, s, systemOf(rt.tasks).Order())
 	n.cuts.Store(r.cuts)
 	s.cuts.Store(true)
-	return s.keeper.Begin(r.cuts.life), nil
+	return nil
 }
 
 // mortal is why the program cannot go on without a node, or nil.
@@ -111,7 +139,7 @@ func (s *survival) same(rt *Runtime) error {
 	before, known := s.items[rt.runs]
 	var items []uint64
 	for item := range rt.declarations {
-		h := maphash.Comparable(s.seed, item)
+		h := maphash.Comparable(s.hash, item)
 		if i := len(items); known && (i >= len(before) || before[i] != h) {
 			return fmt.Errorf("orwl: life %d of the run has declared another program than the first one: the difference begins with %v: "+
 				"declare the same, whatever the nodes are", s.life, item)
@@ -128,11 +156,14 @@ func (s *survival) same(rt *Runtime) error {
 // ended is what this node tells the others when a life has ended with err, or when it has come to the run.
 func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	s := n.survival
-	l := message.Life{Number: s.life, Node: n.Number(), Leaves: s.leaves.Load(), Barren: mostBarren, Outcome: message.Came}
-	if n.node == nil {
+	l := message.Life{Number: s.life, Base: s.base, Node: n.Number(), Leaves: s.leaves.Load(), Barren: mostBarren, Outcome: message.Came}
+	if s.life == 0 {
 		return l
 	}
 	s.keeper.End()
+	if bad := s.looks(); err == nil {
+		err = bad
+	}
 	if s.keeper.Whole().Round > s.plan.From.Round {
 		s.barren = -1
 	}
@@ -143,7 +174,7 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	case err == nil:
 	case ctx.Err() == nil && errors.Is(why, errLifeOver):
 		l.Outcome = message.Over
-	case ctx.Err() != nil || n.network.Apart() == nil && !(errors.As(why, &lost) && lost.Lost || errors.As(err, &lost) && lost.Lost):
+	case ctx.Err() != nil || !n.isApart() && !(errors.As(why, &lost) && lost.Lost || errors.As(err, &lost) && lost.Lost):
 		l.Outcome, l.Text = message.Failed, err.Error()
 		if errors.As(err, &lost) {
 			l.Node, l.Text = lost.Node, lost.Text
@@ -156,13 +187,30 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	return l
 }
 
+// isApart reports whether this node must not go on as it is.
+func (n *Nodes) isApart() bool { return n.network != nil && n.network.Apart() != nil }
+
+// seat is the number of this process in all lives.
+func (n *Nodes) seat() int {
+	if n.network == nil {
+		return 0
+	}
+	return n.network.Number()
+}
+
+// random is a source of numbers that all nodes have alike in a life.
+func (s *survival) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, s.life)) }
+
 // meet tells the others how the life has ended here, and returns what all say, by seat. If this node is apart from them, it
 // comes again: to those that go on, or to others that are apart.
 func (n *Nodes) meet(ctx context.Context, l message.Life) ([][]byte, error) {
+	if n.network == nil {
+		return [][]byte{l.Encode()}, nil
+	}
 	for {
 		l.Among = n.network.Incarnation()
 		texts, err := n.network.Gather(ctx, "life", l.Encode())
-		if err == nil || n.network.Apart() == nil || ctx.Err() != nil || l.Outcome == message.Failed || l.Outcome == message.Mortal {
+		if err == nil || !n.isApart() || ctx.Err() != nil || l.Outcome == message.Failed || l.Outcome == message.Mortal {
 			return texts, err
 		}
 		n.log.Info("orwl: this node comes again", "node", n.network.Number(), "why", err)
@@ -207,7 +255,8 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 			goesOn = true
 		}
 		came = came && l.Outcome == message.Came
-		seats, among[seat], s.life = append(seats, seat), l.Among, max(s.life, l.Number)
+		seats, among[seat] = append(seats, seat), l.Among
+		s.life, s.base = max(s.life, l.Number), max(s.base, l.Base)
 		reports, leaves, barren = append(reports, l.Kept), append(leaves, l.Leaves), min(barren, l.Barren)
 	}
 	switch {
@@ -219,6 +268,9 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 	stay := lives.Stay(reports, leaves)
 	if len(stay) == 0 {
 		return n, false, errAllLeave
+	}
+	if s.seed != 0 {
+		s.random().Shuffle(len(stay), func(i, j int) { stay[i], stay[j] = stay[j], stay[i] })
 	}
 	var in []int
 	var kept []lives.Report
@@ -235,8 +287,8 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 	s := n.survival
 	n.endLife()
 	next = &Nodes{place: n.place, network: n.network, log: n.log, survival: s}
-	if !slices.Contains(seats, n.network.Number()) {
-		n.log.Info("orwl: this node has left the run", "node", n.network.Number(), "life", s.life, "nodes", seats)
+	if !slices.Contains(seats, n.seat()) {
+		n.log.Info("orwl: this node has left the run", "node", n.seat(), "life", s.life, "nodes", seats)
 		return next, false, nil
 	}
 	for seat := range among {
@@ -246,6 +298,9 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 	}
 	if s.life > 1 {
 		next.log.Info("orwl: the run goes on", "life", s.life, "nodes", seats, "round", s.plan.From.Round)
+	}
+	if n.network == nil {
+		return next, true, nil
 	}
 	next.node = newLifeNode(n.network, s.life, seats, among)
 	err := next.settle(ctx)
@@ -277,13 +332,17 @@ func (n *Nodes) lives(ctx context.Context, o Options, program func(ctx context.C
 	for more {
 		n, more, err = n.next(ctx, n.live(ctx, o, program))
 	}
-	if done := n.place.Done; done != nil && err == nil && n.node != nil {
+	ended := err == nil && (n.node != nil || n.network == nil) // else it has left
+	if done := n.place.Done; done != nil && ended {
 		if err := done(); err != nil {
 			n.log.Error("orwl: the launcher will take a node that was given up for a failure", "why", err)
 		}
 	}
 	n.endLife()
-	err = errors.Join(err, n.network.Close(context.WithoutCancel(ctx)))
+	err = errors.Join(err, n.survival.close(ended))
+	if n.network != nil {
+		err = errors.Join(err, n.network.Close(context.WithoutCancel(ctx)))
+	}
 	heeds.stop()
 	if errors.Is(err, errAllLeave) {
 		heeds.again()

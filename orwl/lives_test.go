@@ -22,8 +22,15 @@ func runOn(count int, o Options, program func(ctx context.Context, node int, rt 
 	start := func(i int, p launch.Place) {
 		o := o
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		o.Log, o.Join = silent, JoinOptions{Place: &p, Lease: time.Minute, Log: o.Join.Log}
+		if o.Log == nil {
+			o.Log = silent
+		}
+		o.Join = JoinOptions{Place: &p, Lease: time.Minute, Log: o.Join.Log}
 		errs[i] = Run(context.Background(), o, func(ctx context.Context, rt *Runtime) error { return program(ctx, i, rt) })
+	}
+	if count == 1 {
+		start(0, launch.Place{})
+		return errs
 	}
 	var all sync.WaitGroup
 	all.Go(func() { start(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })

@@ -188,7 +188,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 		return nil
 	}
 	defer n.leave()
-	if !n.many() { // the other nodes are lost
+	if n.node == nil || !n.many() { // it is in no life, or the other nodes are lost
 		return n.network.Close(ctx)
 	}
 	defer n.endings.Say(n.log)

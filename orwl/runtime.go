@@ -339,8 +339,10 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	defer cancel(nil)
 	r := &run{ctx: ctx, end: cancel}
 	n := rt.o.Nodes
-	if n.many() {
+	if n != nil {
 		n.begin(r.lost, rt.o.AtLoss)
+	}
+	if n.many() {
 		rt.starts.Store(time.Now().UnixNano())
 	}
 	defer func() { r.cuts.stop() }() // also of a run that does not start

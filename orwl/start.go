@@ -31,8 +31,7 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.ordered(); err != nil {
 		return err
 	}
-	first, err := rt.survive(r)
-	if err != nil {
+	if err := rt.survive(r); err != nil {
 		return err
 	}
 	if rt.o.Nodes.many() {
@@ -49,7 +48,14 @@ func (rt *Runtime) start(r *run) error {
 		}
 	}
 	if r.cuts != nil {
-		if err := rt.restore(r.ctx, r.cuts, r.cuts.start(r.ctx, first)); err != nil {
+		if err := rt.openFolder(r.ctx); err != nil {
+			return err
+		}
+		restored, err := r.cuts.start(r.ctx)
+		if err != nil {
+			return err
+		}
+		if err := rt.restore(r.ctx, r.cuts, restored); err != nil {
 			return err
 		}
 	}

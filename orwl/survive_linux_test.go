@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,7 @@ import (
 
 var (
 	kills = rings.Size("orwl.kills", 8, 60, 10_000, "TestSurvive: nodes to kill")
+	fires = rings.Size("orwl.fires", 2, 12, 500, "TestSurviveFolder: runs whose processes are all killed, up to three times")
 	stops = rings.Size("orwl.stops", 4, 12, 2000, "TestSurviveStops: nodes to stop or kill")
 )
 
@@ -160,6 +162,41 @@ func TestSurviveStops(t *testing.T) {
 			}
 			return fmt.Sprintf("stop%03d:%d", 300+r.IntN(700), r.IntN(survived.rounds))
 		}, "ORWL_LEASE=600ms")
+	}
+}
+
+// TestSurviveFolder kills all processes of a run, again and again. The same command goes on from its folder, on as many nodes as there are then.
+func TestSurviveFolder(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(fires.N()) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		dir := t.TempDir()
+		var said strings.Builder
+		for left := 1 + r.IntN(3); ; left-- {
+			nodes := 1 + r.IntN(3)
+			var all []string
+			for v := range nodes * min(left, 1) {
+				all = append(all, fmt.Sprintf("%d@round:%d", v, r.IntN(survived.rounds)))
+			}
+			out := new(strings.Builder)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			err := launch.Spawn(ctx, launch.Run{
+				Nodes: nodes, Program: os.Args[0],
+				Env:    []string{roleVariable + "=survivor", killsVariable + "=" + strings.Join(all, " "), folderVariable + "=" + dir},
+				Stdout: out, Stderr: &said,
+			})
+			cancel()
+			if left > 0 {
+				continue
+			}
+			if done := strings.Count(out.String(), "done"); err != nil || done != nodes {
+				t.Fatalf("seed %d: %d of %d nodes have ended well, %v\n%s", seed, done, nodes, err, &said)
+			}
+			break
+		}
+		if files, err := filepath.Glob(filepath.Join(dir, "*.cut")); err != nil || len(files) > 0 {
+			t.Errorf("seed %d: the run has ended, and the folder has %v: %v", seed, files, err)
+		}
 	}
 }
 

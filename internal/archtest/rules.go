@@ -97,7 +97,7 @@ var layers = []layer{
 	{path: "orwl/internal/guards", imports: "orwl/internal/spread internal/queue locks net/node net/rma/part net/wire net/rma net/topology"},
 	{path: "orwl/internal/fate", pure: true, imports: "internal/queue"},
 	{path: "orwl/nodes", testsOf: "net/node", imports: "orwl/internal/linked net/node net/p2p/rendezvous net/p2p net/rma"},
-	{path: "orwl", imports: "orwl/exact orwl/inspect orwl/internal/fate orwl/internal/looks orwl/internal/guards orwl/internal/spread orwl/internal/lives orwl/internal/message orwl/internal/linked orwl/internal/plan orwl/internal/books orwl/internal/versions orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
+	{path: "orwl", imports: "orwl/exact orwl/inspect orwl/internal/fate orwl/internal/looks orwl/internal/guards orwl/internal/spread orwl/internal/lives orwl/internal/folder orwl/internal/message orwl/internal/linked orwl/internal/plan orwl/internal/books orwl/internal/versions orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "internal/port"},
 	{path: "orwl/watch", imports: "internal/port orwl/inspect orwl/internal/linked orwl"},

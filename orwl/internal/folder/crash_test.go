@@ -42,8 +42,8 @@ func record(task int, round uint64) lives.Record {
 }
 
 // part is what a node has in a cut.
-func (p program) part(owner int, k lives.Key) Part {
-	return Part{Held: lives.Held{Key: k, Owner: owner, Tasks: len(p.records(owner, k.Round))}, Total: p.tasks}
+func (p program) part(owner int, k lives.Key) lives.Found {
+	return lives.Found{Held: lives.Held{Key: k, Owner: owner, Tasks: len(p.records(owner, k.Round))}, Total: p.tasks}
 }
 
 // node is a node of the program with the folder.

@@ -37,16 +37,10 @@ const (
 	version = 1
 )
 
-// Part is what a file is about.
-type Part struct {
-	lives.Held
-	Total int `msgpack:"total"` // the tasks of the program
-}
-
 // header is the first block.
 type header struct {
 	Program uint64 `msgpack:"program"`
-	Part
+	lives.Found
 }
 
 var (
@@ -60,7 +54,7 @@ var (
 const chunkBytes = 128 << 10
 
 // write writes a file.
-func write(to io.Writer, program uint64, p Part, records []lives.Record) error {
+func write(to io.Writer, program uint64, p lives.Found, records []lives.Record) error {
 	w := writer{to: bufio.NewWriterSize(to, chunkBytes)}
 	_, _ = w.to.WriteString(magic) // Flush returns the error
 	_ = w.to.WriteByte(version)    // the same
@@ -72,7 +66,7 @@ func write(to io.Writer, program uint64, p Part, records []lives.Record) error {
 }
 
 // message is a record of a part as a buddy gets it.
-func message(p Part, r lives.Record) lives.Message {
+func message(p lives.Found, r lives.Record) lives.Message {
 	return lives.Message{Kind: lives.Part, Life: p.Life, Round: p.Round, Owner: p.Owner, Tasks: p.Tasks, Record: r}
 }
 
@@ -102,7 +96,7 @@ func checksum(seed uint64, block ...[]byte) uint64 {
 
 // read reads a file of so many bytes, verifies all of it, and calls take with each record. The bytes of the record belong to take.
 // If take is nil, read uses the memory of a record for the next one.
-func read(from io.Reader, size int64, program uint64, take func(lives.Record)) (p Part, err error) {
+func read(from io.Reader, size int64, program uint64, take func(lives.Record)) (p lives.Found, err error) {
 	r := reader{from: bufio.NewReaderSize(from, chunkBytes), left: size, reuse: take == nil}
 	if p, err = r.header(program); err != nil {
 		return p, err
@@ -139,7 +133,7 @@ type reader struct {
 }
 
 // header reads what stands before the records.
-func (r *reader) header(program uint64) (p Part, err error) {
+func (r *reader) header(program uint64) (p lives.Found, err error) {
 	begin, err := r.take(uint64(len(magic)+1), nil)
 	switch {
 	case err != nil:
@@ -157,7 +151,7 @@ func (r *reader) header(program uint64) (p Part, err error) {
 	if err := pack.Decode(head, &h); err != nil {
 		return p, fmt.Errorf("%w: its header: %w", ErrDamaged, err)
 	}
-	switch p = h.Part; {
+	switch p = h.Found; {
 	case h.Program != program:
 		return p, fmt.Errorf("%w: its digest is %016x, and that of this program is %016x", ErrOther, h.Program, program)
 	case p.Tasks < 0 || len(bulk) > 0:

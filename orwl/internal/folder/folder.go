@@ -16,11 +16,11 @@ type Folder struct {
 	disk     disk
 	lock     io.Closer
 	program  uint64
-	part     string           // the file that is being written
-	parts    map[string]Part  // by file: those that are verified
-	unusable map[string]error // by file
-	whole    lives.Key        // of the last call of Keep
-	before   lives.Key        // of the call before
+	part     string                 // the file that is being written
+	parts    map[string]lives.Found // by file: those that are verified
+	unusable map[string]error       // by file
+	whole    lives.Key              // of the last call of Keep
+	before   lives.Key              // of the call before
 }
 
 // Open opens a folder for the process with a number in its run, and makes it if it is not there. Digest is a number of the program:
@@ -40,7 +40,7 @@ func open(d disk, node int, digest uint64) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{disk: d, lock: lock, program: digest, part: process(node, partEnding), parts: make(map[string]Part), unusable: make(map[string]error)}
+	f := &Folder{disk: d, lock: lock, program: digest, part: process(node, partEnding), parts: make(map[string]lives.Found), unusable: make(map[string]error)}
 	if err = f.remove(f.part); err == nil {
 		_, err = f.Look()
 	}
@@ -52,9 +52,9 @@ func open(d disk, node int, digest uint64) (*Folder, error) {
 
 // Found is what a folder has.
 type Found struct {
-	Parts    []Part  // all that can be loaded, the newest cut first
-	Unusable []error // of files that are named as parts. Each names the file, and matches ErrDamaged or ErrOther
-	Life     uint64  // the last one that a file is of, whether it can be used or not
+	Parts    []lives.Found // all that can be loaded, the newest cut first
+	Unusable []error       // of files that are named as parts. Each names the file, and matches ErrDamaged or ErrOther
+	Life     uint64        // the last one that a file is of, whether it can be used or not
 }
 
 // Look finds what is there now. It reads files that it has not seen before.
@@ -80,7 +80,7 @@ func (f *Folder) cuts() (all []name, err error) {
 	if err != nil {
 		return nil, err
 	}
-	maps.DeleteFunc(f.parts, func(file string, _ Part) bool { return !slices.Contains(files, file) })
+	maps.DeleteFunc(f.parts, func(file string, _ lives.Found) bool { return !slices.Contains(files, file) })
 	maps.DeleteFunc(f.unusable, func(file string, _ error) bool { return !slices.Contains(files, file) })
 	for _, file := range files {
 		if n, is := parseName(file); is {
@@ -97,7 +97,7 @@ func (f *Folder) cuts() (all []name, err error) {
 }
 
 // verify is what is known of a file.
-func (f *Folder) verify(file string) (Part, error) {
+func (f *Folder) verify(file string) (lives.Found, error) {
 	p, verified := f.parts[file]
 	if bad := f.unusable[file]; verified || bad != nil {
 		return p, bad
@@ -106,7 +106,7 @@ func (f *Folder) verify(file string) (Part, error) {
 }
 
 // read reads a file, and remembers whether it can be used.
-func (f *Folder) read(file string, take func(lives.Record)) (p Part, err error) {
+func (f *Folder) read(file string, take func(lives.Record)) (p lives.Found, err error) {
 	from, size, err := f.disk.open(file)
 	if err == nil {
 		p, err = read(from, size, f.program, take)
@@ -142,7 +142,7 @@ func (f *Folder) Load(h lives.Held) (records []lives.Record, err error) {
 
 // Save writes a part. It is on the disk when Save returns nil. Only the owner of a part saves it. An error removes no other part, and
 // Save may be called again.
-func (f *Folder) Save(p Part, records []lives.Record) error {
+func (f *Folder) Save(p lives.Found, records []lives.Record) error {
 	if len(records) != p.Tasks {
 		panic(fmt.Sprintf("folder: %d records of %d tasks", len(records), p.Tasks))
 	}
@@ -157,7 +157,7 @@ func (f *Folder) Save(p Part, records []lives.Record) error {
 }
 
 // save gives a file its name when it is whole. The order of its steps is what makes a file that has its name whole.
-func (f *Folder) save(file string, p Part, records []lives.Record) error {
+func (f *Folder) save(file string, p lives.Found, records []lives.Record) error {
 	to, err := f.disk.create(f.part)
 	if err != nil {
 		return err

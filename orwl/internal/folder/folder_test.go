@@ -220,7 +220,7 @@ func TestOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []Part
+	var want []lives.Found
 	for _, k := range []lives.Key{key(3, 70), key(1, 70), key(2, 60)} {
 		for i, n := range nodes {
 			if err := n.save(k); err != nil {

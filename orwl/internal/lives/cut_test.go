@@ -101,3 +101,42 @@ func TestStay(t *testing.T) {
 		}
 	}
 }
+
+// TestLacks finds the parts that a node is to send, and has on disk only.
+func TestLacks(t *testing.T) {
+	found := func(life, round uint64, owner int) Found { return Found{Held{Key{life, round}, owner, 1}, 4} }
+	k := NewKeeper()
+	k.Finds([]Found{found(1, 40, 0), found(1, 40, 1), found(1, 40, 2), found(1, 40, 3), found(1, 60, 1), found(2, 40, 1)})
+	k.Loaded(Held{Key{1, 40}, 2, 1}, nil)
+	plan := Plan{Key{1, 40}, []Holder{{0, 1}, {1, 0}, {2, 0}, {3, 0}}}
+	if got, want := k.Lacks(0, plan), []Held{{Key{1, 40}, 1, 1}, {Key{1, 40}, 3, 1}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("node 0 lacks %v, want %v", got, want)
+	}
+	if got := len(k.Report().Parts); got != 6 {
+		t.Errorf("a report of %d parts, want each of 6 once", got)
+	}
+}
+
+// TestSaves has a part complete. It is saved if the life has a disk, its records in the order of the tasks.
+func TestSaves(t *testing.T) {
+	for _, disk := range []bool{false, true} {
+		k := NewKeeper()
+		k.Begin(Life{Number: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 3, Mine: 3, Disk: disk})
+		k.Grow(40)
+		for _, task := range []int{1, 2, 0} {
+			k.Add(40, Record{Task: task, Rounds: 40})
+		}
+		f, records, is := k.Saves()
+		if is != disk {
+			t.Errorf("disk %v: saves %v", disk, f)
+		}
+		for i, r := range records {
+			if r.Task != i || f != (Found{Held{Key{1, 40}, 0, 3}, 3}) {
+				t.Errorf("record %d of %v is of task %d", i, f, r.Task)
+			}
+		}
+		if f, _, is := k.Saves(); is {
+			t.Errorf("it saves %v, too", f)
+		}
+	}
+}

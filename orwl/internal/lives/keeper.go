@@ -15,6 +15,7 @@ type Life struct {
 	Buddy  []int              // by node: which one keeps a copy of its records; nil if there is one node
 	Total  int                // tasks of the program
 	Mine   int                // tasks of this node
+	Disk   bool               // a cut is whole only when each owner has saved its part, too
 	On     func(task int) int // the node of a task
 	From   Plan
 }
@@ -31,9 +32,11 @@ type Keeper struct {
 	life  Life
 	began bool
 	parts map[part]*records
-	whole Key    // the newest whole cut of this life that this node knows of
-	asked uint64 // the round of the last cut of this life that this node was asked for
-	over  bool   // the life ends with the newest whole cut
+	whole Key     // the newest whole cut of this life that this node knows of
+	asked uint64  // the round of the last cut of this life that this node was asked for
+	over  bool    // the life ends with the newest whole cut
+	found []Found // parts on disk
+	save  []part  // parts of this node that wait to be saved
 	chair chair
 }
 
@@ -42,8 +45,8 @@ func NewKeeper() *Keeper { return &Keeper{parts: make(map[part]*records)} }
 
 // Begin begins a life. The records that this node sends go to the new owners of their tasks.
 func (k *Keeper) Begin(l Life) (out []Letter) {
-	k.life, k.asked, k.whole, k.began, k.over = l, 0, Key{}, true, false
-	k.chair = chair{have: make(map[int]int), leave: make(map[int]bool)}
+	k.life, k.asked, k.whole, k.began, k.over, k.save = l, 0, Key{}, true, false, nil
+	k.chair = chair{have: make(map[int]int), saved: make(map[int]int), leave: make(map[int]bool)}
 	if l.From.From == (Key{}) {
 		return nil
 	}
@@ -68,13 +71,66 @@ func (k *Keeper) End() {
 	maps.DeleteFunc(k.parts, func(_ part, r *records) bool { return !r.complete() })
 }
 
-// Report is what this node tells the others when a life has ended.
+// Report is what this node tells the others when a life has ended. Found says what is on disk.
 func (k *Keeper) Report() Report {
 	r := Report{Tasks: k.life.Total}
 	for p, of := range k.parts {
 		r.Parts = append(r.Parts, Held{p.Key, p.owner, of.tasks})
 	}
+	for _, f := range k.found {
+		r.Tasks = max(r.Tasks, f.Total)
+		if k.parts[part{f.Key, f.Owner}] == nil {
+			r.Parts = append(r.Parts, f.Held)
+		}
+	}
 	return r
+}
+
+// Found is a part on disk, of a program of so many tasks.
+type Found struct {
+	Held
+	Total int `msgpack:"total"`
+}
+
+// Finds notes which parts are on disk.
+func (k *Keeper) Finds(parts []Found) { k.found = parts }
+
+// Lacks are the parts that this node is to send when a life begins with a plan, and has on disk only. The caller loads them: see Loaded.
+func (k *Keeper) Lacks(me int, p Plan) (all []Held) {
+	for _, f := range k.found {
+		if f.Key == p.From && k.parts[part{f.Key, f.Owner}] == nil && slices.Contains(p.Holders, Holder{f.Owner, me}) {
+			all = append(all, f.Held)
+		}
+	}
+	return all
+}
+
+// Loaded takes the records of a part that was on disk.
+func (k *Keeper) Loaded(h Held, all []Record) {
+	of := &records{h.Tasks, make(map[int]Record)}
+	for _, r := range all {
+		of.of[r.Task] = r
+	}
+	k.parts[part{h.Key, h.Owner}] = of
+}
+
+// Saves is a part of this node that is to be saved. The caller calls Saved when it is on disk.
+func (k *Keeper) Saves() (f Found, all []Record, is bool) {
+	if len(k.save) == 0 {
+		return f, nil, false
+	}
+	p := k.save[0]
+	k.save = k.save[1:]
+	of := k.parts[p]
+	if of == nil { // the cut was given up
+		return k.Saves()
+	}
+	return Found{Held{p.Key, p.owner, of.tasks}, k.life.Total}, slices.SortedFunc(maps.Values(of.of), func(a, b Record) int { return a.Task - b.Task }), true
+}
+
+// Saved tells the chair that the part of this node is on disk.
+func (k *Keeper) Saved(h Held) []Letter {
+	return []Letter{{0, Message{Kind: Have, Life: h.Life, Round: h.Round, Owner: h.Owner, Tasks: h.Tasks, Saved: true}}}
 }
 
 // Restored returns the records of this node's tasks that the life begins from, and whether all of them are here. It is
@@ -131,8 +187,16 @@ func (k *Keeper) adds(p part, tasks int, r Record) (out []Letter) {
 // completed tells the chair of a part that is complete, and has another holder where there is one: the buddy tells of it.
 func (k *Keeper) completed(p part) []Letter {
 	of := k.parts[p]
-	if !of.complete() || p.owner == k.life.Me && k.life.Nodes > 1 {
+	if !of.complete() {
 		return nil
+	}
+	if p.owner == k.life.Me {
+		if k.life.Disk {
+			k.save = append(k.save, p)
+		}
+		if k.life.Nodes > 1 {
+			return nil
+		}
 	}
 	return []Letter{{0, Message{Kind: Have, Life: k.life.Number, Round: p.Round, Owner: p.owner, Tasks: of.tasks}}}
 }
@@ -160,7 +224,7 @@ func (k *Keeper) Take(from int, m Message) (out []Letter) {
 	case Part:
 		return k.adds(part{k.key(m.Round), m.Owner}, m.Tasks, m.Record)
 	case Have:
-		if k.chair.has(m, k.life.Total) {
+		if k.chair.has(m, k.life.Total, k.life.Disk) {
 			return k.tellWhole()
 		}
 	case Whole:
@@ -170,7 +234,7 @@ func (k *Keeper) Take(from int, m Message) (out []Letter) {
 		k.chair.want = true
 	case Leave:
 		k.chair.want = true
-		if k.chair.leave[from] = true; len(k.chair.leave) == k.life.Nodes {
+		if k.chair.leave[from] = true; len(k.chair.leave) == k.life.Nodes && !k.life.Disk {
 			return k.tellWhole() // nobody goes on, so nobody waits for another cut
 		}
 	}
@@ -208,6 +272,7 @@ func (k *Keeper) Whole() Key { return k.whole }
 func (k *Keeper) Ask(round uint64) (out []Letter) {
 	k.chair.asked = round
 	clear(k.chair.have)
+	clear(k.chair.saved)
 	for i := range k.life.Nodes {
 		out = append(out, Letter{i, Message{Kind: Ask, Life: k.life.Number, Round: round, Most: k.chair.whole}})
 	}
@@ -226,6 +291,7 @@ type chair struct {
 	asked uint64       // its round; 0: none is
 	whole uint64       // the round of the last one
 	have  map[int]int  // by owner: its tasks, if its buddy has their records
+	saved map[int]int  // by owner: its tasks, if it has saved their records
 	most  uint64       // how far a node was that had passed a cut
 	want  bool         // the life ends with the next whole cut
 	leave map[int]bool // nodes that leave then
@@ -240,18 +306,25 @@ func (c *chair) past(m Message) {
 }
 
 // has takes the word of a holder, and reports whether the cut is whole.
-func (c *chair) has(m Message, total int) bool {
+func (c *chair) has(m Message, total int, disk bool) bool {
 	if m.Round != c.asked {
 		return false
 	}
-	c.have[m.Owner] = m.Tasks
-	sum := 0
-	for _, tasks := range c.have {
-		sum += tasks
+	of := c.have
+	if m.Saved {
+		of = c.saved
 	}
-	if sum < total {
+	of[m.Owner] = m.Tasks
+	if sum(c.have) < total || disk && sum(c.saved) < total {
 		return false
 	}
 	c.asked, c.whole = 0, m.Round
 	return true
+}
+
+func sum(of map[int]int) (n int) {
+	for _, tasks := range of {
+		n += tasks
+	}
+	return n
 }

@@ -31,6 +31,7 @@ type Message struct {
 	Owner int    // Part, Have
 	Tasks int    // Part, Have: how many records the owner has
 	Last  bool   // Whole: the life ends with this cut
+	Saved bool   // Have: on the owner's disk
 	Record
 }
 
@@ -46,6 +47,7 @@ type header struct {
 	Rounds    uint64 `msgpack:"rounds"`
 	Ended     bool   `msgpack:"ended"`
 	Last      bool   `msgpack:"last"`
+	Saved     bool   `msgpack:"saved"`
 	Resources []int  `msgpack:"resources"`
 	Sizes     []int  `msgpack:"sizes"`
 }
@@ -55,7 +57,7 @@ var ErrMalformed = errors.New("lives: malformed message")
 
 // Encode is the message as others are told it. The contents of a record lie one behind the other in bulk.
 func (m Message) Encode() (head, bulk []byte) {
-	h := header{m.Kind, m.Life, m.Round, m.Most, m.Owner, m.Tasks, m.Task, m.Rounds, m.Ended, m.Last, nil, nil}
+	h := header{m.Kind, m.Life, m.Round, m.Most, m.Owner, m.Tasks, m.Task, m.Rounds, m.Ended, m.Last, m.Saved, nil, nil}
 	for _, c := range m.Contents {
 		h.Resources, h.Sizes = append(h.Resources, c.Resource), append(h.Sizes, len(c.Bytes))
 	}
@@ -86,7 +88,7 @@ func Parse(head, bulk []byte, nodes, tasks, resources int) (m Message, err error
 		return m, fmt.Errorf("%w: kind %d, owner %d of %d, %d tasks and task %d of %d, %d resources with %d sizes",
 			ErrMalformed, h.Kind, h.Owner, nodes, h.Tasks, h.Task, tasks, len(h.Resources), len(h.Sizes))
 	}
-	m = Message{h.Kind, h.Life, h.Round, h.Most, h.Owner, h.Tasks, h.Last, Record{Task: h.Task, Rounds: h.Rounds, Ended: h.Ended}}
+	m = Message{h.Kind, h.Life, h.Round, h.Most, h.Owner, h.Tasks, h.Last, h.Saved, Record{Task: h.Task, Rounds: h.Rounds, Ended: h.Ended}}
 	for i, size := range h.Sizes {
 		if r := h.Resources[i]; r < 0 || r >= resources || size < 0 || size > len(bulk) {
 			return m, fmt.Errorf("%w: resource %d of %d, %d bytes of %d", ErrMalformed, r, resources, size, len(bulk))

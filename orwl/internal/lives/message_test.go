@@ -12,6 +12,7 @@ var messages = []Message{
 	{Kind: Part, Life: 1, Round: 60, Owner: 2, Tasks: 2, Record: Record{Task: 3, Rounds: 59, Ended: true, Contents: []Content{{4, []byte("four")}, {0, nil}, {1, []byte("one")}}}},
 	{Kind: Part, Life: 1, Round: 60, Owner: 0, Tasks: 1, Record: Record{Task: 0, Rounds: 60}},
 	{Kind: Have, Life: 1, Round: 60, Owner: 1, Tasks: 1},
+	{Kind: Have, Life: 1, Round: 60, Owner: 1, Tasks: 1, Saved: true},
 	{Kind: Whole, Life: 1, Round: 60},
 	{Kind: Whole, Life: 1, Round: 60, Last: true},
 	{Kind: Want, Life: 1},

@@ -21,14 +21,18 @@ type world struct {
 	life      uint64
 	members   []*process // of the life, by number
 	post      []sent
-	over      bool   // the life ends
-	whole     uint64 // the newest round that a chair has called whole
-	kills     int    // members of the life that died before or since then
-	deaths    int    // deaths that will come
-	echoes    int    // ends of a life without a death that are still to come
-	wants     int    // ends of a life that are wanted, and are still to come
-	leaves    int    // processes that will leave
-	finished  bool   // all have left
+	over      bool           // the life ends
+	whole     uint64         // the newest round that a chair has called whole
+	kills     int            // members of the life that died before or since then
+	deaths    int            // deaths that will come
+	echoes    int            // ends of a life without a death that are still to come
+	wants     int            // ends of a life that are wanted, and are still to come
+	leaves    int            // processes that will leave
+	gone      int            // deaths of all that will come
+	finished  bool           // all have left
+	disk      map[part]Found // parts on disk; nil: there is none
+	stored    map[part]map[int]Record
+	kept      [2]Key // the last whole cuts on it
 	seen      map[string]int
 	rounds    []uint64 // by task: how far it is in this life
 	wholes    int      // of this life
@@ -42,7 +46,9 @@ type world struct {
 type process struct {
 	keeper   *Keeper
 	dead     bool
-	leaves   bool // it wants to leave
+	leaves   bool   // it wants to leave
+	saving   *Found // it writes that to the disk
+	records  []Record
 	me       int
 	mine     []int // tasks
 	began    bool  // it has begun the life
@@ -70,11 +76,20 @@ func (w *world) sends(p *process, letters []Letter) {
 		if l.Kind == Whole && l.Last != w.wanted {
 			w.fail("the cut of round %d is whole, and the last one %v of life %d, whose end is wanted %v", l.Round, l.Last, w.life, w.wanted)
 		}
-		if l.Kind == Whole && l.To == 0 && l.Round <= w.told && !w.allLeave() {
+		if l.Kind == Whole && l.To == 0 && l.Round <= w.told && (w.disk != nil || !w.allLeave()) {
 			w.fail("the chair tells of a cut of round %d, and has told of one of round %d", l.Round, w.told)
 		}
 		if l.Kind == Whole && l.To == 0 {
 			w.told = l.Round
+			saved := 0
+			for at, f := range w.disk {
+				if at.Key == (Key{w.life, l.Round}) {
+					saved += f.Tasks
+				}
+			}
+			if w.disk != nil && saved != len(w.ends) {
+				w.fail("the cut of round %d is whole, and %d tasks of %d are on disk", l.Round, saved, len(w.ends))
+			}
 		}
 		if l.Kind == Whole && l.To == 0 && l.Round > w.whole {
 			w.whole, w.kills = l.Round, 0
@@ -181,11 +196,58 @@ func (w *world) takes(i int) {
 	w.sends(p, p.keeper.Take(s.from, s.Message))
 	if s.Kind == Whole && s.Life == w.life && p.began {
 		w.keeps(p, func(k Key) bool { return s.Round == 0 || k.Life == w.life && k.Round >= s.Round })
+		if w.disk != nil && s.Round > 0 {
+			w.keep(p.keeper.Whole())
+		}
 		if p.keeper.Over() {
 			w.seen["over"]++
 			w.leave(p)
 		}
 	}
+}
+
+// saves has a process begin to write a part, or end that.
+func (w *world) saves(p *process) {
+	if p.saving == nil {
+		if f, records, is := p.keeper.Saves(); is {
+			p.saving, p.records = &f, records
+		}
+		return
+	}
+	at := part{p.saving.Key, p.saving.Owner}
+	w.disk[at], w.stored[at] = *p.saving, make(map[int]Record)
+	for _, r := range p.records {
+		w.stored[at][r.Task] = r
+	}
+	h := p.saving.Held
+	if p.saving = nil; p.began {
+		w.sends(p, p.keeper.Saved(h))
+	}
+}
+
+// keep drops the cuts on disk before the last two whole ones.
+func (w *world) keep(whole Key) {
+	if whole != w.kept[1] {
+		w.kept[0], w.kept[1] = w.kept[1], whole
+	}
+	for at := range w.disk {
+		if at.Key.compare(w.kept[1]) < 0 && at.Key.compare(w.kept[0]) < 0 {
+			delete(w.disk, at)
+			delete(w.stored, at)
+		}
+	}
+}
+
+// dies has all processes die, and as many begin the run again from the disk.
+func (w *world) dies() {
+	n := len(w.living())
+	w.processes, w.post, w.members = nil, nil, nil
+	for range n {
+		w.processes = append(w.processes, &process{keeper: NewKeeper(), left: true})
+	}
+	w.seen["all gone"]++
+	w.kills = 0 // a whole cut is on disk
+	w.begins()
 }
 
 // keeps checks of which cuts a process keeps parts.
@@ -209,6 +271,11 @@ func (w *world) begins() {
 	w.r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	reports, leaves := make([]Report, len(all)), make([]bool, len(all))
 	for i, p := range all {
+		var found []Found
+		for _, f := range w.disk {
+			found = append(found, f)
+		}
+		p.keeper.Finds(found)
 		reports[i], leaves[i] = p.keeper.Report(), p.leaves
 	}
 	stay := Stay(reports, leaves)
@@ -261,7 +328,7 @@ func (w *world) begins() {
 		}
 		p.me, p.next = i, &Life{
 			Number: w.life, Me: i, Nodes: len(w.members), Buddy: buddy, Total: len(on), Mine: len(p.mine),
-			On: func(t int) int { return on[t] }, From: plan,
+			On: func(t int) int { return on[t] }, From: plan, Disk: w.disk != nil,
 		}
 	}
 	w.rounds, w.ready, w.passed, w.wholes, w.wanted, w.told = make([]uint64, len(w.ends)), 0, false, 0, false, 0
@@ -271,6 +338,14 @@ func (w *world) begins() {
 func (w *world) begin(p *process) {
 	l := *p.next
 	p.next, p.began = nil, true
+	for _, h := range p.keeper.Lacks(l.Me, l.From) {
+		w.seen["from the disk"]++
+		var all []Record
+		for _, r := range w.stored[part{h.Key, h.Owner}] {
+			all = append(all, r)
+		}
+		p.keeper.Loaded(h, all)
+	}
 	w.sends(p, p.keeper.Begin(l))
 	if p.leaves {
 		w.sends(p, p.keeper.Leave())
@@ -337,6 +412,11 @@ func (w *world) step() bool {
 		w.leaves--
 		p.leaves = true
 		w.sends(p, p.keeper.Leave())
+	case c < 25 && w.disk != nil && w.gone > 0:
+		w.gone--
+		w.dies()
+	case c < 30 && w.disk != nil && p.began:
+		w.saves(p)
 	case c < 60 && len(w.post) > 0:
 		w.takes(w.r.IntN(len(w.post)))
 	case !p.restored:
@@ -360,6 +440,9 @@ func (w *world) step() bool {
 func play(t *testing.T, seed uint64, seen map[string]int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	w := &world{t: t, seed: seed, r: r, deaths: r.IntN(4), echoes: r.IntN(2), wants: r.IntN(3), leaves: r.IntN(3), seen: seen}
+	if r.IntN(3) == 0 {
+		w.disk, w.stored, w.gone = make(map[part]Found), make(map[part]map[int]Record), r.IntN(3)
+	}
 	for range 1 + r.IntN(4) {
 		w.processes = append(w.processes, &process{keeper: NewKeeper()})
 	}
@@ -382,8 +465,17 @@ func play(t *testing.T, seed uint64, seen map[string]int) {
 // ended checks that no cut is under way when all tasks have ended, and all messages have come: each task has its record.
 func (w *world) ended() {
 	life := w.life
-	for len(w.post) > 0 && !w.finished && w.life == life {
-		w.takes(w.r.IntN(len(w.post)))
+	for busy := true; busy && !w.finished && w.life == life; {
+		busy = len(w.post) > 0
+		if busy {
+			w.takes(w.r.IntN(len(w.post)))
+		}
+		for _, p := range w.members {
+			if w.disk != nil {
+				w.saves(p)
+				busy = busy || p.saving != nil || len(w.post) > 0
+			}
+		}
 	}
 	if w.finished || w.life > life {
 		return
@@ -400,7 +492,7 @@ func TestSeeds(t *testing.T) {
 		play(t, seed, seen)
 	}
 	for _, state := range []string{"whole", "whole of several", "whole of one", "three wholes in a life", "passed", "whole after one that was passed", "late", "from a cut", "death", "death while restoring",
-		"over", "has left", "stays for its copy", "all leave"} {
+		"over", "has left", "stays for its copy", "all leave", "all gone", "from the disk"} {
 		if seen[state] == 0 {
 			t.Errorf("no run has seen %q: %v", state, seen)
 		}

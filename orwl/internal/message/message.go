@@ -83,6 +83,12 @@ func First(items iter.Seq[Item], n int) Program {
 	return p
 }
 
+// Digest is a number of some bytes.
+func Digest(b []byte) []byte {
+	d := sha256.Sum256(b)
+	return d[:]
+}
+
 // Stamps are the versions and the fences that resources have at their home before a run. A resource that is not
 // among them has 0 of both.
 type Stamps struct {
@@ -169,6 +175,7 @@ func ParseStarts(b []byte, tasks int) (*Starts, error) {
 type Life struct {
 	Version uint64       `msgpack:"version"`
 	Number  uint64       `msgpack:"number"` // of the life
+	Base    uint64       `msgpack:"base"`   // what is added to it in the names of cuts
 	Among   uint64       `msgpack:"among"`  // which life of its own the node is in, as the network counts
 	Leaves  bool         `msgpack:"leaves"` // it wants to leave the run
 	Outcome Outcome      `msgpack:"outcome"`

@@ -1,0 +1,179 @@
+package orwl
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl/internal/folder"
+	"github.com/orwl/go-orwl/orwl/internal/lives"
+	"github.com/orwl/go-orwl/orwl/internal/message"
+)
+
+// With a folder the cuts of a run are on disk, too. When all processes are gone, the same command goes on from there: the first life
+// begins from the latest cut that the folders of all nodes have. See packages folder and lives.
+//
+//	tasks declared ──▶ open: what is there ──▶ all tell ──▶ Choose ──▶ load ──▶ the life begins as after a loss
+//	part complete ──▶ save ──▶ chair
+
+// folderVariable names the folder of a program that says nothing of it.
+const folderVariable = "ORWL_SURVIVE"
+
+// folder is where the cuts are, "" if they are not on disk.
+func (s *Survive) folder() string {
+	if s.Folder == "" && !s.Off {
+		return os.Getenv(folderVariable)
+	}
+	return s.Folder
+}
+
+// openFolder opens the folder of the run, and has the first life begin from the cut that it has.
+func (rt *Runtime) openFolder(ctx context.Context) error {
+	n := rt.o.Nodes
+	s, dir := n.survival, rt.o.Survive.folder()
+	if dir == "" || s.folder != nil {
+		return nil
+	}
+	var err error
+	if s.folder, err = folder.Open(dir, n.seat(), rt.command()); err != nil {
+		return fmt.Errorf("orwl: the folder of the cuts: %w", err)
+	}
+	found, err := s.folder.Look()
+	if err != nil {
+		return fmt.Errorf("orwl: the folder of the cuts: %w", err)
+	}
+	s.keeper.Finds(found.Parts)
+	for _, bad := range found.Unusable {
+		rt.o.Log.Warn("orwl: a file of a cut cannot be used", "why", bad)
+	}
+	if s.life > 1 {
+		return nil // the others have begun, and this node has come late
+	}
+	// No two runs have a life of the same number, even if this node never saw the folders of another run.
+	mine := message.Life{Number: max(found.Life, uint64(time.Now().Unix())), Kept: s.keeper.Report(), Barren: len(found.Unusable)}
+	texts, err := n.Gather(ctx, "folder", mine.Encode())
+	if err != nil {
+		return err
+	}
+	var reports []lives.Report
+	unusable := 0
+	for _, text := range texts {
+		var l message.Life
+		if text != nil { // the loss of the node ends this life
+			if l, err = message.ParseLife(text); err != nil {
+				return err
+			}
+		}
+		s.base = max(s.base, l.Number)
+		unusable += l.Barren
+		reports = append(reports, l.Kept)
+	}
+	s.plan = lives.Choose(reports)
+	switch {
+	case s.plan.From.Round > 0:
+		rt.o.Log.Info("orwl: the run goes on from its folder", "folder", dir, "round", s.plan.From.Round)
+	case unusable > 0:
+		return fmt.Errorf("orwl: no cut in the folder %s can be used, and the log names the files: choose another folder, or remove them to begin anew", dir)
+	}
+	return nil
+}
+
+// command is a number of the program and its arguments. A cut is of use only to the same command.
+func (rt *Runtime) command() uint64 {
+	p := message.First(rt.declarations, math.MaxInt)
+	p.Digest = append(p.Digest, pack.Encode(os.Args[1:])...)
+	return binary.LittleEndian.Uint64(message.Digest(p.Digest))
+}
+
+// load has the keeper know what this node is to send, and has on disk only.
+func (s *survival) load(me int) error {
+	if s.folder == nil || s.plan.From.Round == 0 {
+		return nil
+	}
+	for _, h := range s.keeper.Lacks(me, s.plan) {
+		records, err := s.folder.Load(h)
+		if err != nil {
+			return fmt.Errorf("orwl: the folder of the cuts: %w", err)
+		}
+		s.keeper.Loaded(h, records)
+	}
+	return s.folder.Keep(s.plan.From)
+}
+
+// looks notes what is on disk at the end of a life.
+func (s *survival) looks() error {
+	if s.folder == nil {
+		return nil
+	}
+	found, err := s.folder.Look()
+	s.keeper.Finds(found.Parts)
+	return err
+}
+
+// close lets go of the folder. A run that has ended well leaves no cut.
+func (s *survival) close(well bool) error {
+	if s.folder == nil {
+		return nil
+	}
+	return s.folder.Close(well)
+}
+
+// saved is a part of a cut that the folder has, or why it has not.
+type saved struct {
+	lives.Held
+	err error
+}
+
+// saves has the folder take the parts of this node that are complete.
+func (c *cuts) saves() {
+	for {
+		f, records, is := c.keeper.Saves()
+		if !is {
+			return
+		}
+		c.disk <- func() {
+			began := time.Now()
+			err := c.folder.Save(f, records)
+			c.spent.Add(int64(time.Since(began)) / 3) // nobody sends it, or takes it
+			c.post(event{saved: &saved{f.Held, err}})
+		}
+	}
+}
+
+// isSaved tells the chair of a part that is on disk. If it is not, the cut will not be whole, so the chair asks for a later one.
+func (c *cuts) isSaved(ctx context.Context, s saved) {
+	if s.err == nil {
+		c.send(ctx, c.keeper.Saved(s.Held))
+		return
+	}
+	c.rt.Log().Error("orwl: a cut is not on disk, and the one before stays", "round", s.Round, "why", s.err)
+	c.send(ctx, c.keeper.Passed(s.Round, s.Round))
+}
+
+// keeps has the folder drop the cuts that are not needed any more.
+func (c *cuts) keeps(whole lives.Key) {
+	if c.folder == nil {
+		return
+	}
+	c.disk <- func() {
+		if err := c.folder.Keep(whole); err != nil {
+			c.rt.Log().Warn("orwl: old cuts stay in the folder", "why", err)
+		}
+	}
+}
+
+// writes is the goroutine that has the folder while the run goes on.
+func (c *cuts) writes(ctx context.Context) {
+	for {
+		select {
+		case job := <-c.disk:
+			job()
+		case <-ctx.Done():
+			return
+		}
+	}
+}

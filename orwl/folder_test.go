@@ -1,0 +1,181 @@
+package orwl
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl/internal/folder"
+)
+
+// stored is a run with a folder. All its nodes fail in a round, as if they were gone, unless that is 0.
+type stored struct {
+	chain
+	dir   string
+	fails int
+	first atomic.Int64 // the earliest round that a body has seen
+	log   lockedBuffer
+}
+
+// lockedBuffer takes the logs of several nodes.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func (s *stored) run(nodes int) []error {
+	s.first.Store(int64(s.rounds))
+	o := Options{Survive: Survive{Interval: time.Millisecond, Folder: s.dir}, Log: slog.New(slog.NewTextHandler(&s.log, nil))}
+	return runOn(nodes, o, func(ctx context.Context, node int, rt *Runtime) error {
+		numbers, all := s.declare(rt, func(task, round int) error {
+			for was := s.first.Load(); int64(round) < was && !s.first.CompareAndSwap(was, int64(round)); was = s.first.Load() {
+			}
+			if s.fails > 0 && round >= s.fails {
+				return errDies
+			}
+			busy(200_000)
+			return nil
+		})
+		if err := rt.Run(ctx); err != nil {
+			return err
+		}
+		return s.check(ctx, numbers, all)
+	})
+}
+
+// files are the cuts in the folder.
+func (s *stored) files(t *testing.T) []string {
+	files, err := filepath.Glob(filepath.Join(s.dir, "*.cut"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// begin runs the program until it fails, with a cut on disk.
+func begin(t *testing.T, nodes int) *stored {
+	s := &stored{chain: chain{tasks: 7, rounds: 400, ends: map[int]int{3: 10, 5: 150, 6: 399}}, dir: t.TempDir(), fails: 250}
+	for i, err := range s.run(nodes) {
+		if err == nil || !strings.Contains(err.Error(), errDies.Error()) {
+			t.Fatalf("node %d: %v, want that it fails", i, err)
+		}
+	}
+	if len(s.files(t)) == 0 {
+		t.Fatal("no cut is on disk")
+	}
+	s.fails = 0
+	return s
+}
+
+// TestFolder has all nodes of a run fail. The same program goes on from the folder, on fewer and on more nodes, and leaves no cut there.
+func TestFolder(t *testing.T) {
+	for _, nodes := range [][2]int{{1, 1}, {2, 2}, {3, 1}, {1, 3}, {2, 3}} {
+		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
+			t.Parallel()
+			s := begin(t, nodes[0])
+			for i, err := range s.run(nodes[1]) {
+				if err != nil {
+					t.Errorf("node %d: %v\n%s", i, err, &s.log)
+				}
+			}
+			if s.first.Load() < 2 {
+				t.Errorf("the run went on from round %d\n%s", s.first.Load(), &s.log)
+			}
+			if files := s.files(t); len(files) > 0 {
+				t.Errorf("the folder has %v", files)
+			}
+		})
+	}
+}
+
+// TestFolderDamaged has a bit of the latest cut flip. The log names the file, and the run goes on from the cut before. With no cut left it does
+// not begin anew by itself.
+func TestFolderDamaged(t *testing.T) {
+	t.Parallel()
+	s := begin(t, 2)
+	damage := func(file string) {
+		b, err := os.ReadFile(file)
+		if err == nil {
+			b[len(b)-1] ^= 1
+			err = os.WriteFile(file, b, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := s.files(t)
+	latest := files[len(files)-1] // names are in order
+	damage(latest)
+	s.fails = 300
+	if err := s.run(2)[0]; err == nil || !strings.Contains(s.log.String(), filepath.Base(latest)) || s.first.Load() < 2 {
+		t.Errorf("%v, from round %d: want that the log names %s\n%s", err, s.first.Load(), latest, &s.log)
+	}
+	for _, file := range s.files(t) {
+		damage(file)
+	}
+	if err := s.run(2)[0]; err == nil || !strings.Contains(err.Error(), "no cut in the folder") {
+		t.Errorf("all cuts are damaged: %v", err)
+	}
+}
+
+// TestFolderInUse has two runs in one folder, and one of another program.
+func TestFolderInUse(t *testing.T) {
+	t.Parallel()
+	s := begin(t, 1)
+	f, err := folder.Open(s.dir, 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.run(1)[0]; !errors.Is(err, folder.ErrInUse) {
+		t.Errorf("%v, want that the folder is in use", err)
+	}
+	if err := f.Close(false); err != nil {
+		t.Error(err)
+	}
+	s.rounds++
+	if err := s.run(1)[0]; err == nil || !strings.Contains(err.Error(), "no cut in the folder") {
+		t.Errorf("another program: %v", err)
+	}
+}
+
+// TestLivesWithoutReason has lives end at random cuts. The end is the same, with and without a folder.
+func TestLivesWithoutReason(t *testing.T) {
+	c := chain{tasks: 7, rounds: 200, ends: map[int]int{3: 10, 5: 150, 6: 199}}
+	for seed := 1; seed <= 2; seed++ {
+		for _, nodes := range []int{1, 3} {
+			t.Setenv(livesVariable, fmt.Sprint(seed))
+			lives := make([]int, nodes)
+			errs := runOn(nodes, Options{}, func(ctx context.Context, node int, rt *Runtime) error {
+				lives[node]++
+				numbers, all := c.declare(rt, func(task, round int) error {
+					busy(200_000)
+					return nil
+				})
+				if err := rt.Run(ctx); err != nil {
+					return err
+				}
+				return c.check(ctx, numbers, all)
+			})
+			for i, err := range errs {
+				if err != nil || lives[i] < 2 {
+					t.Errorf("seed %d, node %d of %d has had %d lives: %v", seed, i, nodes, lives[i], err)
+				}
+			}
+		}
+	}
+}
