@@ -691,9 +691,6 @@ func (w *world) key() string {
 		}
 		b = appendBools(appendBools(b, n.doubts...), n.quiet...)
 		b = appendSeats(appendSeats(b, n.knocks), n.missing)
-		if n.missing != nil {
-			b = append(b, byte(n.told))
-		}
 		for _, near := range n.near {
 			for _, life := range near {
 				b = append(b, byte(life))
