@@ -68,7 +68,7 @@ func TestParkedAdopts(t *testing.T) {
 	}
 }
 
-// What a life knows of another one is forgotten when an epoch has the next life of that node, and not before.
+// A parked life knows which nodes have gone. It forgets this of a node when an epoch has the next life of that node, and not before.
 func TestParkedKnowsWhoIsGone(t *testing.T) {
 	for life, want := range map[uint64]State{1: Left, 7: Absent} {
 		p := outside()
@@ -276,7 +276,7 @@ func TestParkedChair(t *testing.T) {
 	}
 }
 
-// A chair that knows, or learns, that all others have ended decides without them. Members of which it knows nothing may live.
+// A chair that knows that all others have ended decides without them. If it knows nothing of one, that one may live.
 func TestParkedChairOfOne(t *testing.T) {
 	for name, c := range map[string]struct {
 		gone []State
