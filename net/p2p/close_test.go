@@ -157,13 +157,13 @@ func TestCloseGivesUp(t *testing.T) {
 }
 
 // A process that ends may still read the hello of a connection that was on its way. It says nothing: a refusal would look
-// like a node that goes on without the other one, and then nobody lets its next life in before a lease is over.
+// like a node that goes on without the other one. The other nodes would then let its next life in only when a lease is over.
 func TestEndsWithoutRefusing(t *testing.T) {
 	t.Parallel()
 	nodes := run(t, 2, nil)
 	gone := make(chan error, 1)
 	nodes[1].OnLoss(func(_ int, why error) { gone <- why })
-	nodes[0].closing.Store(true) // as in shut, but it listens
+	nodes[0].closing.Store(true) // shut does the same, and stops listening
 	nodes[0].peer(1).end(&PeerError{Node: 1, Why: ErrClosed})
 	root := nodes[1].peer(0)
 	dialled := func() bool {

@@ -74,9 +74,9 @@ func (n *Node) changeFor(p *peer, f func(m *membership.Member) []membership.Lett
 	})
 }
 
-// sure reports whether a node, if it has ended by now, had not lost this one by silence. A node that
-// loses this one waits until this one is not sure any more, before it lets a new life in: see
-// membership.Member.Quiet. If the two never were in touch, this one is not sure, and the other one need not wait.
+// sure reports whether a node still kept this one when it ended, if it has ended by now. A node that
+// loses this one lets a new life in only when this one is sure no more: see
+// membership.Member.Quiet. A node is not sure of another one with which it has had no contact. The other one then need not wait.
 func (n *Node) sure(number int) bool {
 	p := n.peer(number)
 	return p.contact.Sure(n.options.terms(), n.now()) || p.promised()

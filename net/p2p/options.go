@@ -56,7 +56,7 @@ type Options struct {
 	// Hold has late nodes wait until LetIn is called here and on all other members.
 	Hold bool
 
-	past membership.Past // what the life before knew: see Again
+	past membership.Past // Again passes on what the life before knew
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
 	// how much a clock may be wrong over that time, and Beat how often nodes speak. By

@@ -291,10 +291,10 @@ func (n *Node) answersOutside(from int, said membership.Message) ([]byte, error)
 	return nil, nil
 }
 
-// Again has this process go on as another life of the node, once this one is apart: OnApart has told. It ends this
-// one, which says goodbye to nobody, and waits until no other node can be sure of it by its lease. Then it joins again, at the
-// same address, with what this life knew: it comes late to those that go on, or, if nobody does, forms the next epoch with
-// the others that have come again. Receivers and observers are set anew; Options.Channels stay.
+// Again has this process go on as another life of the node. This life must be apart: OnApart has told. Again ends it
+// without a goodbye, and waits until no other node can be sure of it by its lease. Then the process joins again, at the
+// same address, with what this life knew. If other members go on, it comes late to their run. If none do, it forms the next
+// epoch with the others that have come again. Set receivers and observers anew; Options.Channels stay.
 func (n *Node) Again(ctx context.Context) (*Node, error) {
 	select {
 	case <-n.parted:

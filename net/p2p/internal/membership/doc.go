@@ -39,7 +39,7 @@
 //   - A life that was lost, and may run, may think that it is the only one left: it does not know the
 //     new life. So the chair waits until such a life, by its lease with the chair, is sure of the chair
 //     no more ([Member.Quiet]). If it learns later that the chair has ended, this does not count for its
-//     quorum. A life that was never in touch with the chair is not sure of it, so nothing has to be waited for.
+//     quorum. A life that has had no contact with the chair is unsure of it from the start. The chair need not wait for that one.
 //   - A chair that finds new lives in what another chair has offered lets them in if all members have
 //     accepted that. If one that it hears has not, it lets no new life in. If all that it hears
 //     have, and another member is silent, it cannot know, and is apart.
@@ -48,23 +48,23 @@
 // # Two members that are cut off from each other
 //
 // Both may hear the chair. Each member tells its chair which members it has lost by silence (Miss). The chair then loses the
-// junior one of the two, too, if it has a quorum without it. That one is apart. It comes again, and knocks, and is let in
+// junior one of the two, too, if it has a quorum without it. The junior one is apart. It comes again, and knocks, and is let in
 // when the other one hears it.
 //
 // # Lives that are apart
 //
-// That a life is apart is final. It does nothing any more, and its process goes on as another life, which is parked: a
-// [Parked] has what the life before knew ([Past]). If a quorum goes on, it lets that one in as any new life. If none does,
+// A life that is apart stays apart. It does nothing any more, and its process goes on as another life, which is parked: a
+// [Parked] has what the life before knew ([Past]). If a quorum goes on, it lets the parked life in as any new life. If none does,
 // such as when three nodes were all cut off from each other, the parked lives form the next epoch. Each votes in the place of
 // the life before, by the same rule of quorums. They ask first what a life before has accepted, and finish that. These are the reasons:
 //
 //   - A life that is apart lets go of all others, and waits for a lease before it looks as if it had ended. So no node is ever
-//     sure of it, and nobody counts it as one that has ended. It is silent, for the rule of quorums, and its vote goes on.
-//   - So a quorum of parked lives and one of members, of the same epoch, share a node. What the members have decided, this node has
-//     accepted before it was apart, and says so. If it had not, it accepts nothing of the members any more.
-//   - Two parked chairs compete, as in Paxos. A ballot has a round, and nobody takes an earlier one than it has promised.
-//   - What a life knows to have ended for certain, it knew before it was apart. What ends later is silent. If one of the parked
-//     lives was sure, that is enough for all: the node that has ended had not lost that one, and had let in no new life without it.
+//     sure of it, or counts it as one that has ended. The rule of quorums takes it for silent, and the next life has its vote.
+//   - So a quorum of parked lives and one of members, of the same epoch, share a node. If the members have decided, this node
+//     accepted that before it was apart, and says so. If it had accepted nothing, it accepts nothing of the members any more.
+//   - Two parked chairs compete, as in Paxos. A ballot has a round, and no life takes an earlier one than it has promised.
+//   - A life learned before it was apart which nodes had ended for certain. A node that ends later counts as silent. It is enough
+//     if one of the parked lives was sure: the node that has ended had not lost that life, and had let in no new life without it.
 //   - The epoch that is formed has only new lives. The others of the epoch before have lost all of these for a lease. So the chair
 //     need not wait for them before it lets a new life in.
 //   - A process that was started again knows nothing, and does not vote. It comes in later, as any new life.

@@ -146,8 +146,8 @@ func TestRareStates(t *testing.T) {
 	}
 }
 
-// sums are what some plays have met: plays in which one node is left, or some are apart, lives
-// that came back, and those of them that had asked for votes, and the most epochs.
+// sums count what some plays have met. alone: plays in which one node is left. apart: plays in which some are apart. back:
+// lives that came back. formed: lives that came back as parked chairs. epochs: the highest number of an epoch.
 type sums struct {
 	alone, apart, back, formed int
 	epochs                     uint64

@@ -215,12 +215,112 @@ func TestLifeThatCameAndWent(t *testing.T) {
 	}
 }
 
-// A node whose next life is in an epoch is apart, and says nothing.
-func TestNextLifeOfThisNode(t *testing.T) {
-	m := New(1, whole(3), always)
-	e := whole(3).Seats
-	e[1] = Seat{Life: 5, State: In, Since: 3}
-	if out, err := m.Step(0, Message{Kind: Enter, Number: 3, Seats: e}); err != nil || len(out) > 0 || !m.Apart() {
-		t.Errorf("it says %+v, %v, apart: %t", out, err, m.Apart())
+// A node is apart, and says nothing, if an epoch has lost it, or has its next life.
+func TestEpochWithoutThisNode(t *testing.T) {
+	for _, mine := range []Seat{{Life: 1, State: Silent}, {Life: 5, State: In, Since: 3}} {
+		m := New(1, whole(3), always)
+		e := whole(3).Seats
+		e[1] = mine
+		if out, err := m.Step(0, Message{Kind: Enter, Number: 3, Seats: e}); err != nil || len(out) > 0 || !m.Apart() {
+			t.Errorf("its seat is %+v: it says %+v, %v, apart: %t", mine, out, err, m.Apart())
+		}
+	}
+}
+
+// knocksOf is what a member says that hears a new life of one node of five.
+func knocksOf(node int, life uint64) Message {
+	m := Message{Kind: Knock, Number: 1, Seats: make([]Seat, 5)}
+	m.Seats[node].Life = life
+	return m
+}
+
+// steps has a member take a message.
+func steps(t *testing.T, m *Member, from int, in Message) []Letter {
+	t.Helper()
+	out, err := m.Step(from, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// All members that enter an epoch tell the lives that are new in it.
+func TestTellsNewLives(t *testing.T) {
+	first := whole(5)
+	first.Seats[4].State = Left
+	m := New(2, first, always)
+	e := whole(5).Seats
+	e[4] = Seat{Life: 7, State: In, Since: 2}
+	out := steps(t, m, 0, Message{Kind: Enter, Number: 2, Seats: e})
+	if len(out) != 1 || out[0].To != 4 || out[0].Kind != Enter || out[0].Number != 2 {
+		t.Errorf("it says %+v, want Enter to node 4", out)
+	}
+}
+
+// A new life comes in when all members have accepted it. A quorum is not enough.
+func TestAllAcceptANewLife(t *testing.T) {
+	first := whole(5)
+	first.Seats[3].State, first.Seats[4].State = Left, Left
+	m := New(0, first, always)
+	m.Knock(4, 7, "")
+	steps(t, m, 1, knocksOf(4, 7))
+	steps(t, m, 2, knocksOf(4, 7))
+	for _, kind := range []Kind{Answer, Accept} {
+		for from := 1; from <= 2; from++ {
+			if m.Epoch().Number != 1 {
+				t.Errorf("epoch %+v is decided, and node %d has not accepted it", m.Epoch(), from)
+			}
+			steps(t, m, from, Message{Kind: kind, Number: 2, Ballot: m.ballot()})
+		}
+	}
+	if !m.Epoch().Has(4) {
+		t.Errorf("all have accepted life 7 of node 4, and it is not in: %+v", m.Epoch())
+	}
+}
+
+// A member tells of new lives that it hears itself. An earlier life that another member tells it of does not replace a later one.
+func TestHearsNewLives(t *testing.T) {
+	first := whole(5)
+	first.Seats[4].State = Left
+	m := New(2, first, always)
+	if out := steps(t, m, 3, knocksOf(4, 7)); len(out) > 0 {
+		t.Errorf("node 3 hears life 7, and node 2 says %+v, want nothing", out)
+	}
+	if out := m.Knock(4, 8, ""); len(out) != 1 || out[0].Kind != Knock || out[0].Seats[4].Life != 8 {
+		t.Errorf("it says %+v, want a Knock of life 8", out)
+	}
+	steps(t, m, 1, knocksOf(4, 7))
+	if out := m.Lost(0, Ended); len(out) != 1 || out[0].To != 1 || out[0].Kind != Knock || out[0].Seats[4].Life != 8 {
+		t.Errorf("it says %+v, want a Knock of life 8 to the next chair", out)
+	}
+}
+
+// The chair lets in no life that was in before, and no next life beside a member. A new life of a member has heard nothing yet.
+func TestKnocksThatAreNotLetIn(t *testing.T) {
+	m := New(0, whole(2), always)
+	m.Lost(1, Ended)
+	if m.Knock(1, 1, ""); m.Epoch().Number != 2 {
+		t.Errorf("a life that has ended came in again: %+v", m.Epoch())
+	}
+	m = New(0, whole(5), always)
+	m.Knock(4, 7, "")
+	for from := 1; from < 5; from++ {
+		if out := steps(t, m, from, knocksOf(4, 7)); len(out) > 0 {
+			t.Errorf("node 4 is there, all hear its next life, and the chair says %+v", out)
+		}
+	}
+	first := whole(5)
+	first.Seats[3].State, first.Seats[4].State = Left, Left
+	m = New(0, first, always)
+	m.Knock(4, 7, "")
+	steps(t, m, 2, knocksOf(4, 7))
+	e := slices.Clone(first.Seats)
+	e[2] = Seat{Life: 5, State: In, Since: 2}
+	steps(t, m, 1, Message{Kind: Enter, Number: 2, Seats: e})
+	if out := steps(t, m, 1, knocksOf(4, 7)); len(out) > 0 {
+		t.Errorf("node 2 has a new life, which has not heard life 7, and the chair says %+v", out)
+	}
+	if out := steps(t, m, 2, knocksOf(4, 7)); len(out) != 2 || out[0].Kind != Ask {
+		t.Errorf("all hear life 7, and the chair says %+v, want two to ask", out)
 	}
 }

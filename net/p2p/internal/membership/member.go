@@ -21,9 +21,8 @@ type Member struct {
 	knocks []Seat     // new lives that want to come in; they are not In yet
 	near   [][]uint64 // by node, and by member: the new life that the member hears
 
-	// The members that this node has lost by silence, and the chair that it has told so, in this epoch.
+	// The members that this node has lost by silence, as it has told its chair in this epoch. If the chair is lost, an epoch follows.
 	missing []Seat
-	told    int
 
 	// The ballot and the seats that this node has accepted as the next epoch.
 	taken Ballot
@@ -126,8 +125,8 @@ func (m *Member) moved() []Letter {
 	if heard := m.heard(); someLife(heard) {
 		out = append(out, Letter{c, Message{Kind: Knock, Number: m.epoch.Number, Seats: heard}})
 	}
-	if silent := m.silent(c); someLife(silent) && (m.told != c || !slices.Equal(silent, m.missing)) {
-		m.told, m.missing = c, silent
+	if silent := m.silent(c); someLife(silent) && !slices.Equal(silent, m.missing) {
+		m.missing = silent
 		out = append(out, Letter{c, Message{Kind: Miss, Number: m.epoch.Number, Seats: silent}})
 	}
 	if ask := m.asked[c]; ask != nil {
@@ -141,7 +140,7 @@ func (m *Member) moved() []Letter {
 func (m *Member) heard() []Seat {
 	heard := make([]Seat, len(m.view))
 	for i, s := range m.knocks {
-		if s.Life > 0 && m.near[i][m.me] == s.Life {
+		if m.near[i][m.me] == s.Life {
 			heard[i] = s
 		}
 	}
@@ -171,7 +170,7 @@ func (m *Member) missed(by int, seats []Seat) []Letter {
 		return nil
 	}
 	for i, s := range seats {
-		if s.Life == 0 || s.Life != m.epoch.Seats[i].Life || i == m.me || !m.hears(i) || !m.hears(by) {
+		if s.Life != m.epoch.Seats[i].Life || !m.hears(i) || !m.hears(by) {
 			continue
 		}
 		junior := by
@@ -211,9 +210,7 @@ func (m *Member) knocked(by int, seats []Seat) []Letter {
 		if s.Life <= m.epoch.Seats[i].Life || s.Life < m.knocks[i].Life || m.near[i][by] >= s.Life {
 			continue
 		}
-		if s.Life > m.knocks[i].Life {
-			m.knocks[i] = Seat{Life: s.Life, Address: s.Address}
-		}
+		m.knocks[i] = Seat{Life: s.Life, Address: s.Address}
 		m.near[i][by], news = s.Life, true
 	}
 	if !news {

@@ -44,8 +44,9 @@ func TestMutants(t *testing.T) {
 			Returns:     true,
 		},
 		Stages: []mutants.Stage{
-			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$|^TestEverySchedule$", "-membership.seeds", "3000"}, Limit: 30 * time.Second},
-			{Name: "every schedule", Tests: "^TestEverySchedule$", Flags: []string{"-membership.wide", "1"}, Limit: 20 * time.Second},
+			{Name: "tables", Tests: ".", Flags: []string{"-test.skip", "^Test(Mutants|EverySchedule|EveryVote|Seeds)$"}, Limit: 30 * time.Second},
+			{Name: "seeds", Tests: "^Test(EveryVote|Seeds)$", Flags: []string{"-membership.seeds", "3000"}, Limit: 30 * time.Second},
+			{Name: "every schedule", Tests: "^TestEverySchedule$", Flags: []string{"-membership.wide", "1"}, Limit: 20 * time.Second, Long: true},
 		},
 		Telling: telling, Page: "testdata/survivors.md",
 	}).Run(t, *mutantTrial)

@@ -7,17 +7,17 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// A life that is apart lets go of everything, and its process goes on as another life. That one is parked: it is no
-// member of an epoch, and it knows what the life before knew. It asks whom it can reach.
+// A life that is apart lets go of everything, and its process goes on as another life. The new life is parked: it is no
+// member of an epoch, and it knows what the life before knew. It asks each node that it can reach.
 //
 //	parked ──Knock──▶ a member      lets it in as any other new life
 //	       ──Knock──▶ one more      each tells the other its last epoch
 //	       ──Ask────▶ one more ◀─▶  the parked lives decide on the next epoch themselves
 //
-// Each parked life votes in the place of the life before, for the epoch that follows the last one. The rule of quorums is
-// that of a Member, and so is what they decide on: first what one of them, or a life before, may have decided. Here
-// chairs do compete, so this is Paxos as it is printed: a voter promises to take no lower ballot. A try is a question to
-// each life that can be reached, and its answer, so nothing is assumed of the network: what is lost is asked again.
+// Each parked life votes in the place of the life before, for the epoch that follows the last one. Parked lives and members have
+// the same rule of quorums. A chair first finishes what one of them, or a life before, may have decided. Here
+// chairs compete, so this is Paxos as it is printed: a voter promises to take no lower ballot. A try is a question to
+// each life that can be reached, and its answer. The network may lose both: the chair asks again.
 
 // Past is what a life knew when it let go. Only the next life of its process has it.
 type Past struct {
@@ -54,7 +54,7 @@ type Parked struct {
 	self     Seat // the new life
 	past     Past
 	promised Ballot // it takes no lower one; the latest that it knows of
-	before   Ballot // what promised was when this life last thought of asking for votes
+	before   Ballot // the value of promised at the last call of Tries
 	hearsay  bool   // a member has told it of the last epoch, or it was told by one that had that from a member
 
 	turn    turn
@@ -63,7 +63,7 @@ type Parked struct {
 	best    Ballot  // the latest ballot that one of them has accepted
 	offer   []Seat  // the seats of best, or those that it offers
 	lives   []Seat  // by node: the new lives that vote
-	gone    []State // what one of them knows
+	gone    []State // members that have ended or left, by what one of them knows
 }
 
 // NewParked makes the part of a new life of node me, in a run of so many nodes. A process that has just started has no past.
@@ -77,7 +77,7 @@ func NewParked(me, nodes int, self Seat, past Past) *Parked {
 // Epoch is the last one that this life knows of.
 func (p *Parked) Epoch() Epoch { return p.past.Epoch }
 
-// In reports whether that epoch has this life, and Out whether this life never will be in one: it was, and is not.
+// In reports whether that epoch has this life. Out reports whether this life was in an epoch and is out again: it stays out.
 func (p *Parked) In() bool  { return p.seat().Life == p.self.Life && p.seat().State == In }
 func (p *Parked) Out() bool { return p.seat().Life == p.self.Life && p.seat().State != In }
 
@@ -85,7 +85,7 @@ func (p *Parked) seat() Seat { return p.past.Epoch.Seats[p.me] }
 
 // votes reports whether the life before is a member of the last epoch.
 func (p *Parked) votes() bool {
-	return p.past.Life != 0 && p.seat().Life == p.past.Life && p.seat().State == In
+	return p.seat().Life == p.past.Life && p.seat().State == In
 }
 
 // next is the number of the epoch that this life votes on.
@@ -155,9 +155,7 @@ func (p *Parked) answer(in Message) Message {
 	if in.Kind == Knock || p.past.Epoch.later(p.promised, in.Ballot) {
 		return Message{Kind: Answer, Number: in.Number, Ballot: p.promised} // which is not the one that asks
 	}
-	if p.promised != in.Ballot {
-		p.promised, p.turn = in.Ballot, follows
-	}
+	p.promised, p.turn = in.Ballot, follows
 	if in.Kind == Offer {
 		p.past.Taken, p.past.Accepted = in.Ballot, in.Seats
 		return Message{Kind: Accept, Number: in.Number, Ballot: in.Ballot}
@@ -167,7 +165,10 @@ func (p *Parked) answer(in Message) Message {
 
 // vote answers the ballot that it has promised to follow.
 func (p *Parked) vote() Message {
-	return Message{Kind: Answer, Number: p.next(), Ballot: p.promised, Taken: p.past.Taken, Seats: p.past.Accepted, Gone: p.past.Gone, Self: p.self}
+	return Message{
+		Kind: Answer, Number: p.next(), Ballot: p.promised,
+		Taken: p.past.Taken, Seats: p.past.Accepted, Gone: p.past.Gone, Self: p.self,
+	}
 }
 
 // Hears takes an answer.
@@ -176,7 +177,7 @@ func (p *Parked) Hears(from int, in Message) {
 		p.adopt(Epoch{in.Number, in.Seats}, in.Self.Life == 0)
 		return
 	}
-	if in.Number != p.next() || !p.votes() {
+	if in.Number != p.next() {
 		return
 	}
 	if p.past.Epoch.later(in.Ballot, p.promised) { // another chair is ahead
@@ -251,7 +252,7 @@ func (p *Parked) formed() []Seat {
 		switch {
 		case p.answers[i]:
 			seats[i] = Seat{Life: p.lives[i].Life, Address: p.lives[i].Address, State: In, Since: p.next()}
-		case seats[i].State == In && p.gone[i] != Absent:
+		case p.gone[i] != Absent:
 			seats[i].State = p.gone[i]
 		case seats[i].State == In:
 			seats[i].State = Silent

@@ -53,17 +53,19 @@ func TestStale(t *testing.T) {
 
 // An Ask that a later one has overtaken does not take its place.
 func TestOvertakenAsk(t *testing.T) {
-	m := New(2, whole(4), always)
 	ask := func(try uint64) Message {
 		return Message{Kind: Ask, Number: 2, Ballot: Ballot{Chair: 1, Try: try}, Seats: whole(4).Seats, Gone: make([]State, 4)}
 	}
-	for _, try := range []uint64{2, 1} {
-		if out, err := m.Step(1, ask(try)); len(out) > 0 || err != nil {
-			t.Errorf("node 0 is still there, and node 2 says %+v, %v", out, err)
+	for _, tries := range [][]uint64{{2, 1}, {1, 2}} {
+		m := New(2, whole(4), always)
+		for _, try := range tries {
+			if out, err := m.Step(1, ask(try)); len(out) > 0 || err != nil {
+				t.Errorf("node 0 is still there, and node 2 says %+v, %v", out, err)
+			}
 		}
-	}
-	if out := m.Lost(0, Ended); len(out) != 1 || out[0].Ballot != (Ballot{Chair: 1, Try: 2}) {
-		t.Errorf("it says %+v, want an Answer to the second try", out)
+		if out := m.Lost(0, Ended); len(out) != 1 || out[0].Ballot != (Ballot{Chair: 1, Try: 2}) {
+			t.Errorf("after tries %v it says %+v, want an Answer to the second one", tries, out)
+		}
 	}
 }
 

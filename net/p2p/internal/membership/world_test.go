@@ -44,6 +44,10 @@ const firstLife = 100
 // newWorld has so many nodes. The last ones have left before.
 func newWorld(nodes, left, faults int) *world {
 	w := &world{faults: faults}
+	w.cut = make([][]bool, nodes)
+	for i := range w.cut {
+		w.cut[i] = make([]bool, nodes)
+	}
 	first := whole(nodes)
 	for i := range nodes {
 		first.Seats[i].Life = uint64(firstLife + i)
@@ -51,10 +55,6 @@ func newWorld(nodes, left, faults int) *world {
 	}
 	for i := nodes - left; i < nodes; i++ {
 		first.Seats[i].State, w.gone[i] = Left, Left
-	}
-	w.cut = make([][]bool, nodes)
-	for i := range w.cut {
-		w.cut[i] = make([]bool, nodes)
 	}
 	for i := range nodes - left {
 		w.nodes[i] = New(i, first, w.sure(i))
@@ -551,7 +551,15 @@ func (w *world) allParked() {
 			}
 		}
 	}
-	if last.Seats != nil && slices.Contains(there, true) && last.quorum(there, func(int) bool { return false }) {
+	gone := func(node int) bool { // one of those that vote knows so
+		for i, p := range w.parked {
+			if w.gone[i] == In && last.Seats != nil && p.votes() && p.past.Gone[node] != Absent {
+				return true
+			}
+		}
+		return false
+	}
+	if last.Seats != nil && slices.Contains(there, true) && last.quorum(there, gone) {
 		w.wrong = fmt.Sprintf("nobody is in an epoch after %+v, and there are %v", last, there)
 	}
 }
@@ -683,9 +691,6 @@ func (w *world) key() string {
 		}
 		b = appendBools(appendBools(b, n.doubts...), n.quiet...)
 		b = appendSeats(appendSeats(b, n.knocks), n.missing)
-		if n.missing != nil {
-			b = append(b, byte(n.told))
-		}
 		for _, near := range n.near {
 			for _, life := range near {
 				b = append(b, byte(life))
