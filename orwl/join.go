@@ -248,6 +248,9 @@ func (n *Nodes) live(ctx context.Context, o Options, program func(ctx context.Co
 	if err := n.enter(ctx); err != nil {
 		return err
 	}
+	if s := n.survival; s != nil {
+		s.origin = n.Processors()
+	}
 	o.Nodes = n
 	rt, err := New(o)
 	if err != nil {

@@ -17,6 +17,7 @@ type lifeNode struct {
 	life      uint64
 	seats     []int    // by node
 	number    []int    // by seat: the node, or -1
+	left      []bool   // by seat: it has left before this life, and may not have closed its part of the network
 	among     []uint64 // by seat: the incarnation of the node; nil: the network has no other nodes, in all lives
 
 	mu     sync.Mutex
@@ -26,7 +27,7 @@ type lifeNode struct {
 
 // newLifeNode is the view of a life whose nodes have some seats.
 func newLifeNode(base node.Node, life uint64, seats []int, among []uint64) *lifeNode {
-	l := &lifeNode{Node: base, life: life, seats: seats, among: among, rounds: make(map[string]uint64)}
+	l := &lifeNode{Node: base, life: life, seats: seats, among: among, left: make([]bool, base.Nodes()), rounds: make(map[string]uint64)}
 	for range base.Nodes() {
 		l.number = append(l.number, -1)
 	}
@@ -192,12 +193,31 @@ func (l *lifeNode) others() bool {
 	if l == nil {
 		return false
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for seat, n := range l.number {
-		if n < 0 && l.Node.Lost(seat) == nil {
+		if n < 0 && !l.left[seat] && l.Node.Lost(seat) == nil {
 			return true
 		}
 	}
 	return false
+}
+
+// leave says that a seat has left before this life. Another process may take it.
+func (l *lifeNode) leave(seat int) {
+	l.mu.Lock()
+	l.left[seat] = true
+	l.mu.Unlock()
+	comes := until(l, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.left[seat] = false
+	})
+	l.Node.OnLate(func(peer int, _ uint64) {
+		if f := comes.Load(); f != nil && peer == seat {
+			(*f)()
+		}
+	})
 }
 
 // Where implements node.Node.

@@ -54,6 +54,7 @@ type survival struct {
 
 	folder *folder.Folder // nil: the cuts are not on disk
 	base   uint64         // what is added to the number of a life in the names of cuts
+	origin int            // how many processors the program is told of, in all lives; 0 before the first one
 	seed   uint64         // ORWL_LIVES: lives end without a reason; 0: they do not
 
 	leaves atomic.Bool // this process was asked to leave the run
@@ -89,7 +90,11 @@ func newSurvival(o Options, alone bool) (*survival, error) {
 	if o.AtLoss != EndRun || o.Survive.Off || alone && seed == 0 && o.Survive.folder() == "" {
 		return nil, nil
 	}
-	return &survival{seed: seed, keeper: lives.NewKeeper(), hash: maphash.MakeSeed(), items: make(map[int][]uint64)}, nil
+	origin := 0
+	if dir := o.Survive.folder(); dir != "" {
+		origin = folder.Processors(dir)
+	}
+	return &survival{seed: seed, origin: origin, keeper: lives.NewKeeper(), hash: maphash.MakeSeed(), items: make(map[int][]uint64)}, nil
 }
 
 // survive prepares the cuts of a run, if its process has lives and the program can go on without a node. Another node may send a
@@ -156,7 +161,7 @@ func (s *survival) same(rt *Runtime) error {
 // ended is what this node tells the others when a life has ended with err, or when it has come to the run.
 func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	s := n.survival
-	l := message.Life{Number: s.life, Base: s.base, Node: n.Number(), Leaves: s.leaves.Load(), Barren: mostBarren, Outcome: message.Came}
+	l := message.Life{Number: s.life, Base: s.base, Processors: s.origin, Node: n.Number(), Leaves: s.leaves.Load(), Barren: mostBarren, Outcome: message.Came}
 	if s.life == 0 {
 		return l
 	}
@@ -256,7 +261,7 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 		}
 		came = came && l.Outcome == message.Came
 		seats, among[seat] = append(seats, seat), l.Among
-		s.life, s.base = max(s.life, l.Number), max(s.base, l.Base)
+		s.life, s.base, s.origin = max(s.life, l.Number), max(s.base, l.Base), max(s.origin, l.Processors)
 		reports, leaves, barren = append(reports, l.Kept), append(leaves, l.Leaves), min(barren, l.Barren)
 	}
 	switch {
@@ -291,18 +296,19 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 		n.log.Info("orwl: this node has left the run", "node", n.seat(), "life", s.life, "nodes", seats)
 		return next, false, nil
 	}
-	for seat := range among {
-		if !slices.Contains(seats, seat) {
-			among[seat] = 0
-		}
-	}
 	if s.life > 1 {
 		next.log.Info("orwl: the run goes on", "life", s.life, "nodes", seats, "round", s.plan.From.Round)
 	}
 	if n.network == nil {
 		return next, true, nil
 	}
-	next.node = newLifeNode(n.network, s.life, seats, among)
+	next.node = newLifeNode(n.network, s.life, seats, slices.Clone(among))
+	for seat, life := range among {
+		if life > 0 && !slices.Contains(seats, seat) {
+			next.node.among[seat] = 0
+			next.node.leave(seat)
+		}
+	}
 	err := next.settle(ctx)
 	return next, err == nil, err
 }

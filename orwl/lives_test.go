@@ -25,7 +25,7 @@ func runOn(count int, o Options, program func(ctx context.Context, node int, rt 
 		if o.Log == nil {
 			o.Log = silent
 		}
-		o.Join = JoinOptions{Place: &p, Lease: time.Minute, Log: o.Join.Log}
+		o.Join = JoinOptions{Place: &p, Lease: time.Minute, Log: o.Log}
 		errs[i] = Run(context.Background(), o, func(ctx context.Context, rt *Runtime) error { return program(ctx, i, rt) })
 	}
 	if count == 1 {

@@ -126,12 +126,15 @@ func (n *Nodes) Count() int {
 
 // Processors is how many processors the nodes use together: GOMAXPROCS of each
 // when it joined. Nodes of one machine do not have more than it has. All nodes get the same
-// answer, so a program may cut its work by it.
+// answer, in all lives of the run that of the first one, so a program may cut its work by it.
 func (n *Nodes) Processors() int {
-	if !n.many() {
-		return processors()
+	switch {
+	case n != nil && n.survival != nil && n.survival.origin > 0:
+		return n.survival.origin
+	case n.many():
+		return n.processors
 	}
-	return n.processors
+	return processors()
 }
 
 // machines are the nodes on each machine, nil if there is one node.

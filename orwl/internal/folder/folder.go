@@ -1,6 +1,7 @@
 package folder
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,28 @@ func open(d disk, node int, digest uint64) (*Folder, error) {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return f, nil
+}
+
+// Processors is for how many processors the program of the newest part in a folder was declared: 0 if nobody knows. A program may divide its
+// work by that, so it has to be known before the program is.
+func Processors(dir string) int { return processors(directory(dir)) }
+
+func processors(d disk) int {
+	f := Folder{disk: d}
+	names, _ := f.cuts() // Open returns the error
+	for _, n := range names {
+		from, size, err := d.open(n.String())
+		if err != nil {
+			continue
+		}
+		r := reader{from: bufio.NewReader(from), left: size}
+		p, _ := r.header(0) // it may be of any program
+		_ = from.Close()    // it was only read
+		if p.Processors > 0 {
+			return p.Processors
+		}
+	}
+	return 0
 }
 
 // Found is what a folder has.

@@ -104,7 +104,9 @@ func TestStay(t *testing.T) {
 
 // TestLacks finds the parts that a node is to send, and has on disk only.
 func TestLacks(t *testing.T) {
-	found := func(life, round uint64, owner int) Found { return Found{Held{Key{life, round}, owner, 1}, 4} }
+	found := func(life, round uint64, owner int) Found {
+		return Found{Held: Held{Key{life, round}, owner, 1}, Total: 4}
+	}
 	k := NewKeeper()
 	k.Finds([]Found{found(1, 40, 0), found(1, 40, 1), found(1, 40, 2), found(1, 40, 3), found(1, 60, 1), found(2, 40, 1)})
 	k.Loaded(Held{Key{1, 40}, 2, 1}, nil)
@@ -131,7 +133,7 @@ func TestSaves(t *testing.T) {
 			t.Errorf("disk %v: saves %v", disk, f)
 		}
 		for i, r := range records {
-			if r.Task != i || f != (Found{Held{Key{1, 40}, 0, 3}, 3}) {
+			if r.Task != i || f != (Found{Held: Held{Key{1, 40}, 0, 3}, Total: 3}) {
 				t.Errorf("record %d of %v is of task %d", i, f, r.Task)
 			}
 		}

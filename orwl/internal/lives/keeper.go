@@ -86,10 +86,11 @@ func (k *Keeper) Report() Report {
 	return r
 }
 
-// Found is a part on disk, of a program of so many tasks.
+// Found is a part on disk, of a program of so many tasks, which was declared for so many processors.
 type Found struct {
 	Held
-	Total int `msgpack:"total"`
+	Total      int `msgpack:"total"`
+	Processors int `msgpack:"processors"`
 }
 
 // Finds notes which parts are on disk.
@@ -125,7 +126,7 @@ func (k *Keeper) Saves() (f Found, all []Record, is bool) {
 	if of == nil { // the cut was given up
 		return k.Saves()
 	}
-	return Found{Held{p.Key, p.owner, of.tasks}, k.life.Total}, slices.SortedFunc(maps.Values(of.of), func(a, b Record) int { return a.Task - b.Task }), true
+	return Found{Held: Held{p.Key, p.owner, of.tasks}, Total: k.life.Total}, slices.SortedFunc(maps.Values(of.of), func(a, b Record) int { return a.Task - b.Task }), true
 }
 
 // Saved tells the chair that the part of this node is on disk.

@@ -173,16 +173,18 @@ func ParseStarts(b []byte, tasks int) (*Starts, error) {
 
 // Life is what a node tells the others when a life has ended on it, or when it has come to the run.
 type Life struct {
-	Version uint64       `msgpack:"version"`
-	Number  uint64       `msgpack:"number"` // of the life
-	Base    uint64       `msgpack:"base"`   // what is added to it in the names of cuts
-	Among   uint64       `msgpack:"among"`  // which life of its own the node is in, as the network counts
-	Leaves  bool         `msgpack:"leaves"` // it wants to leave the run
-	Outcome Outcome      `msgpack:"outcome"`
-	Node    int          `msgpack:"node"`   // which has failed
-	Text    string       `msgpack:"text"`   // how, or what cannot survive
-	Barren  int          `msgpack:"barren"` // how many lives have made no cut
-	Kept    lives.Report `msgpack:"kept"`
+	Version uint64 `msgpack:"version"`
+	Number  uint64 `msgpack:"number"` // of the life
+	Base    uint64 `msgpack:"base"`   // what is added to it in the names of cuts
+	Among   uint64 `msgpack:"among"`  // which life of its own the node is in, as the network counts
+	Leaves  bool   `msgpack:"leaves"` // it wants to leave the run
+	// Processors is how many the program was first told of; 0 if the node does not know.
+	Processors int          `msgpack:"processors"`
+	Outcome    Outcome      `msgpack:"outcome"`
+	Node       int          `msgpack:"node"`   // which has failed
+	Text       string       `msgpack:"text"`   // how, or what cannot survive
+	Barren     int          `msgpack:"barren"` // how many lives have made no cut
+	Kept       lives.Report `msgpack:"kept"`
 }
 
 // Outcome says how a life has ended on a node.
