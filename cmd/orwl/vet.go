@@ -43,8 +43,14 @@ Without it each task takes 1µs. The circle is in the order in which its tasks r
 task with another order of its round counts in full alone, and not in a circle with
 others: it is not known which part of its time lies there.
 
-The exit code is 0 if all is well, 1 if there is a deadlock, and 2 if the file makes
-no sense.
+-lives runs a program instead, once as it is and then N times with lives that end at
+random cuts, without any fault: see ORWL_LIVES. It must print the same lines each time,
+in any order. If it does not, a body keeps state where no cut has it.
+
+  orwl vet -lives 10 -- orwl run -nodes 3 -- ./prog
+
+The exit code is 0 if all is well, 1 if there is a deadlock, or a run has another end,
+and 2 if the file makes no sense.
 `
 
 // runVet is orwl vet.
@@ -52,12 +58,22 @@ func runVet(f *flag.FlagSet, args []string, out io.Writer) error {
 	order := f.Bool("order", false, "show the first requests in their order, for each resource; readers in one group are together")
 	asJSON := f.Bool("json", false, command.Usage("json", ", with all first requests"))
 	pace := newPace(f)
+	var l vettedLives
+	f.Var(command.Whole(&l.count, 0, 1<<20), "lives", "run a program `N` times with lives that end at random cuts: its name and arguments stand in the place of FILE")
+	f.StringVar(&l.ignore, "ignore", "", "with -lives: lines that match `REGEXP` may differ, such as times")
 	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
-	if f.NArg() == 0 {
+	switch {
+	case l.count > 0 && f.NArg() > 0:
+		return l.vet(out, f.Args())
+	case l.count > 0:
+		return command.Misusef("no program: its name and arguments stand behind --")
+	case l.ignore != "":
+		return command.Misusef("-ignore is of no use without -lives: give both")
+	case f.NArg() == 0:
 		return command.Misusef("no file: name one, or - for standard input")
-	} else if f.NArg() > 1 {
+	case f.NArg() > 1:
 		return command.Misusef("unexpected argument %q: flags stand before the one FILE", f.Arg(1))
 	}
 	name := f.Arg(0)

@@ -48,7 +48,7 @@ func (g *Grid) chooseBlocks() {
 // than its sweep. In place, a pass of several sweeps computes no cell twice. So a large grid in place makes many sweeps
 // in a pass. But with few passes, processors wait until the wavefront has spread. The grid chooses what takes least time
 // by a model. All nodes have to choose the same, in all lives, so the model has a constant instead of the size of a node's caches.
-const gridCache = 2 << 20 // the caches of a processor keep so many bytes of a grid
+const gridCache = 4 << 20 // the caches keep so many bytes of a grid
 
 // inCache is the time of a sweep from the cache, divided by the time of a sweep from memory. LLK23 takes so much with its
 // fast kernel and 1 to 8 sweeps in a pass. A kernel that computes more gains less, and loses little by more sweeps.
@@ -68,7 +68,7 @@ func (g *Grid) bytes() (sum int) {
 // divide cuts the grid into blocks, and chooses the sweeps of a pass if the options leave that to it.
 func (g *Grid) divide() error {
 	deep := g.o.Sweeps == 0 && g.update == InPlace && g.around == [dims]bool{}
-	if deep && g.bytes() > gridCache*g.rt.Processors() {
+	if deep && g.bytes() > gridCache {
 		best, least := 1, math.Inf(1)
 		for g.tiling.sweeps = 1; g.tiling.sweeps <= Deepest; g.tiling.sweeps *= 2 {
 			if g.cutBlocks() == nil && g.checkpointsBetween() && g.valuesBetween() {

@@ -137,7 +137,7 @@ func (f *film[T]) at(n int, last bool) *begun[T] {
 func (g *Grid) Progress() (done, total int64) {
 	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
-			done += t.done.Load()
+			done += int64(t.sweeps() - g.start)
 			total += int64(g.swept() - g.start)
 		}
 	}
@@ -149,16 +149,23 @@ func (g *Grid) Sweeps() int {
 	least := g.swept() - g.start
 	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
-			least = min(least, int(t.done.Load()))
+			least = min(least, t.sweeps()-g.start)
 		}
 	}
 	return least
 }
 
-// told counts a pass over the tile, and adds its cells to the films.
-func (p *piece) told(n, swept int, last bool) error {
-	p.done.Store(int64(swept - p.grid.start))
-	return p.film(n, swept, last)
+// sweeps is how many sweeps the tile has done, also in former lives of the run. If a reduction may end the run, a pass counts when the next
+// one has begun, as in [piece.begin].
+func (t *tile) sweeps() int {
+	g, passes := t.grid, 0
+	for _, task := range t.lasts {
+		passes += int(task.Round())
+	}
+	if g.ends() && 0 < passes && passes < g.passes() {
+		passes--
+	}
+	return min(g.bound(passes), g.swept())
 }
 
 // film adds the cells of the tile to the films.

@@ -161,6 +161,9 @@ func (g *Grid) declarePieces(t *tile, stage, turn int) {
 		p.task.Each(rounds, func(round int) error { return p.run(g.turns*round + turn) })
 		pieces[i] = p
 	}
+	if p := pieces[len(pieces)-1]; p.last {
+		t.lasts = append(t.lasts, p.task)
+	}
 	pieces[0].listen()
 	if x := g.trees[stage][turn]; x != nil {
 		p := pieces[len(pieces)-1]
@@ -395,7 +398,7 @@ func (p *piece) end(n, swept int) error {
 // finish ends a pass over the tile.
 func (p *piece) finish(n, swept int, last bool) error {
 	p.checkpoint(n, swept, last)
-	if err := p.told(n, swept, last); err != nil || !last {
+	if err := p.film(n, swept, last); err != nil || !last {
 		return err
 	}
 	p.ended = true

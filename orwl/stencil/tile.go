@@ -2,8 +2,8 @@ package stencil
 
 import (
 	"fmt"
-	"sync/atomic"
 
+	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -20,7 +20,7 @@ type tile struct {
 	watch  watch
 	stop   int          // a reduction ends the run after so many sweeps; 0 if the tile knows of none
 	ended  bool         // the tile has done the last pass
-	done   atomic.Int64 // the tile has done so many sweeps
+	lasts  []*orwl.Task // that end its passes, by turn
 
 	at   vec
 	name string

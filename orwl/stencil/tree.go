@@ -214,9 +214,9 @@ func reads(t *orwl.Task, of []*resource.Resource) (all []*orwl.Access) {
 	return all
 }
 
-// learnEnd finds out after how many sweeps the run has ended, on a node that has no tiles. Elsewhere the tiles have found it out.
+// learnEnd finds out after how many sweeps the run has ended, on a node whose tiles have not: it has none, or they had ended before this life.
 func (g *Grid) learnEnd(ctx context.Context) error {
-	if !g.ends() || slices.ContainsFunc(g.tiles, func(t *tile) bool { return t.node == g.rt.Node() }) {
+	if !g.ends() || g.stop.Load() > 0 {
 		return nil
 	}
 	for _, x := range slices.Concat(g.trees...) {
