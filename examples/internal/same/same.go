@@ -16,18 +16,21 @@ import (
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
-// trials are numbers of nodes, and how the grid is cut.
+// trials are numbers of nodes, how the grid is cut, and whether lives of the run end without a fault: see ORWL_LIVES.
 var trials = []struct {
 	nodes  int
 	blocks stencil.Size
+	lives  string
 }{
-	{1, stencil.Size{1, 1}},
-	{1, stencil.Size{2, 3}},
-	{1, stencil.Size{1, 7}},
-	{1, nil}, // the grid chooses
-	{2, stencil.Size{2, 2}},
-	{3, stencil.Size{4, 5}},
-	{5, stencil.Size{5, 1}},
+	{1, stencil.Size{1, 1}, ""},
+	{1, stencil.Size{2, 3}, ""},
+	{1, stencil.Size{1, 7}, ""},
+	{1, nil, ""}, // the grid chooses
+	{2, stencil.Size{2, 2}, ""},
+	{3, stencil.Size{4, 5}, ""},
+	{5, stencil.Size{5, 1}, ""},
+	{1, nil, "1"},
+	{3, stencil.Size{2, 2}, "2"},
 }
 
 // Bits sweeps the grid that a function declares so often at most, and compares the cells of the field that it returns. It
@@ -36,6 +39,7 @@ func Bits(t *testing.T, size stencil.Size, sweeps int, declare func(g *stencil.G
 	t.Helper()
 	for i, trial := range trials {
 		var mu sync.Mutex
+		t.Setenv("ORWL_LIVES", trial.lives)
 		err := together(t.Context(), trial.nodes, func(ctx context.Context, rt *orwl.Runtime) error {
 			g := stencil.New(rt, stencil.Options{Size: size, Blocks: trial.blocks})
 			u := declare(g)
@@ -64,7 +68,7 @@ func Bits(t *testing.T, size stencil.Size, sweeps int, declare func(g *stencil.G
 			return nil
 		})
 		if err != nil {
-			t.Errorf("%d nodes, blocks %v: %v", trial.nodes, trial.blocks, err)
+			t.Errorf("%d nodes, blocks %v, ORWL_LIVES=%s: %v", trial.nodes, trial.blocks, trial.lives, err)
 		}
 	}
 	return cells, swept
