@@ -8,7 +8,6 @@ import (
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/typed"
-	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -16,8 +15,8 @@ import (
 // makes its first request when it starts.
 //
 // [Task.Rounds] acquires and releases all accesses of a task. A body may also call Acquire
-// and Release of one access after another, and declare this order by [Task.Sequence]. When
-// the body has ended, the runtime ends the accesses that are left.
+// and Release of one access after another. When the body has ended, the runtime ends the
+// accesses that are left.
 type Access struct {
 	place    queue.Place
 	memo     typed.Memo
@@ -48,8 +47,6 @@ func (a *Access) Priority(p int) *Access {
 //   - The run has ended, so the grant may be due to a task that ended with it. The error is
 //     the reason of the end.
 //   - The task is inside a relaxed access: an error, without waiting.
-//   - The [Task.Sequence] does not acquire the access now: an error, without
-//     waiting.
 func (a *Access) Acquire(ctx context.Context) error {
 	t := a.task
 	if t.run == nil || t.ended.Load() {
@@ -57,9 +54,6 @@ func (a *Access) Acquire(ctx context.Context) error {
 	}
 	if t.run.ctx.Err() != nil {
 		return a.ended()
-	}
-	if err := t.sequence.allows(liveness.Acquire, a); err != nil {
-		return err
 	}
 	if id := t.identity.Load(); id != nil && id.holder.Inside() {
 		ctx = id.holder.Context(ctx) // the caller's context may not be the task's
@@ -72,29 +66,14 @@ func (a *Access) Acquire(ctx context.Context) error {
 	if t.run.ctx.Err() != nil {
 		return errors.Join(a.ended(), a.release())
 	}
-	t.sequence.did()
 	return nil
 }
 
-// Next announces the access for the next round and ends this one. Out of the order of
-// [Task.Sequence] it changes nothing and returns an error.
-func (a *Access) Next() error { return a.leave(a.next) }
+// Next announces the access for the next round and ends this one.
+func (a *Access) Next() error { return a.next() }
 
-// Release ends the access and announces none: for the last round. Out of the order of
-// [Task.Sequence] it changes nothing and returns an error.
-func (a *Access) Release() error { return a.leave(a.release) }
-
-// leave ends the access in one of two ways, if the sequence allows it.
-func (a *Access) leave(how func() error) error {
-	if err := a.task.sequence.allows(liveness.Release, a); err != nil {
-		return err
-	}
-	err := how()
-	if err == nil {
-		a.task.sequence.did()
-	}
-	return err
-}
+// Release ends the access and announces none: for the last round.
+func (a *Access) Release() error { return a.release() }
 
 // ended is the error of an access whose run has ended.
 func (a *Access) ended() error {

@@ -179,14 +179,5 @@ func (t *Task) items(yield func(message.Item) bool) bool {
 			return false
 		}
 	}
-	for i, s := range d.Sequence {
-		is := s.Op.String()
-		for _, a := range s.Accesses {
-			is += fmt.Sprintf(" %d", a+1)
-		}
-		if !yield(message.Item{What: fmt.Sprintf("step %d of the sequence of task %q", i+1, t.name), Is: is}) {
-			return false
-		}
-	}
 	return yield(message.Item{What: fmt.Sprintf("the end of task %q", t.name)})
 }

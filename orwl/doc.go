@@ -55,13 +55,6 @@
 // the program never deadlocks, or finds the cycle: then [Runtime.Run] refuses to start,
 // with a *liveness.DeadlockError that names the tasks.
 //
-// # One access after another
-//
-// The proof takes each task to hold all its accesses at once. A task that acquires and
-// releases them one after another declares this by [Task.Sequence]. Then Run proves the
-// program with that order, and it starts programs that would be a deadlock otherwise. The
-// body keeps to the order, or gets an error.
-//
 // # When something goes wrong
 //
 // A task's error or panic, or the end of the context, wakes all tasks and ends the

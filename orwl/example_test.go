@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // A ring of averages: listing 7 of the paper as a program. Each task owns a resource
@@ -96,68 +94,6 @@ func ExampleAccess_Priority() {
 	// 	Ana waits to write "left fork" (access 1), which Ben holds to write (access 1)
 	// 	Ben waits to write "right fork" (access 2), which Ana holds to write (access 2)
 	// 	give the accesses of this cycle other priorities, or none: then the tasks take turns in their order
-}
-
-// The natural Jacobi: in each round a cell publishes its value, releases it, and then
-// reads its neighbours. It holds one resource after the other, and its Sequence
-// declares that. The result equals a plain loop over two arrays.
-func ExampleTask_Sequence() {
-	const rounds = 10
-	values := []float64{0, 8, 0, 4, 0}
-	n := len(values)
-
-	rt, err := orwl.New(orwl.Options{})
-	must(err)
-	cells := make([]*resource.Resource, n)
-	for i := range cells {
-		cells[i] = orwl.Array[float64](rt, fmt.Sprintf("cell %d", i), 1)
-	}
-	result := make([]float64, n)
-	for i := range cells {
-		t := rt.Task(fmt.Sprintf("task %d", i))
-		own := t.Write(cells[i])
-		west := t.Read(cells[(i+n-1)%n]).Priority(1) // after all have published
-		east := t.Read(cells[(i+1)%n]).Priority(1)
-		t.Sequence(
-			orwl.Acquire(own), orwl.Release(own),
-			orwl.Acquire(west, east), orwl.Release(west, east),
-		)
-		t.Do(func(t *orwl.Task) error {
-			value, ctx := values[i], t.Context()
-			for range rounds {
-				if err := own.Acquire(ctx); err != nil {
-					return err
-				}
-				orwl.Write[float64](own)[0] = value
-				if err := own.Next(); err != nil {
-					return err
-				}
-				if err := errors.Join(west.Acquire(ctx), east.Acquire(ctx)); err != nil {
-					return err
-				}
-				value = (orwl.Read[float64](west).At(0) + 2*orwl.Read[float64](east).At(0)) / 4
-				if err := errors.Join(west.Next(), east.Next()); err != nil {
-					return err
-				}
-				t.EndRound()
-			}
-			result[i] = value
-			return nil
-		})
-	}
-	must(rt.Run(context.Background()))
-	fmt.Printf("%.5f\n", result)
-
-	for range rounds {
-		old := slices.Clone(values)
-		for i := range values {
-			values[i] = (old[(i+n-1)%n] + 2*old[(i+1)%n]) / 4
-		}
-	}
-	fmt.Println("as the loop computes:", slices.Equal(result, values))
-	// Output:
-	// [0.12756 0.12069 0.16617 0.09937 0.16197]
-	// as the loop computes: true
 }
 
 // The next step of a program may depend on a result. So a program runs in stages: each is declared when the

@@ -64,7 +64,6 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 			continue
 		}
 		tasks[i] = plan.Task{Rounds: t.step.left(), Node: t.on}
-		s.Tasks[i].Sequence = nil // a step holds all its accesses at once
 		p.steps++
 	}
 	many := rt.o.Nodes.many()

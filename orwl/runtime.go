@@ -240,8 +240,7 @@ func (rt *Runtime) Close() error {
 	return errs
 }
 
-// System is the program as package liveness sees it: tasks, accesses, priorities and
-// sequences.
+// System is the program as package liveness sees it: tasks, accesses and priorities.
 func (rt *Runtime) System() liveness.System {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -254,6 +253,15 @@ func systemOf(tasks []*Task) liveness.System {
 		s.Tasks[i] = t.described()
 	}
 	return s
+}
+
+// described is the task as far as its liveness goes.
+func (t *Task) described() liveness.Task {
+	d := liveness.Task{Name: t.name, Accesses: make([]liveness.Access, len(t.accesses))}
+	for i, a := range t.accesses {
+		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: int(a.priority)}
+	}
+	return d
 }
 
 // Run runs all tasks and returns when all have ended. First it checks that the program

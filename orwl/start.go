@@ -78,11 +78,6 @@ func (t *Task) checkBody() (errs []error) {
 	if t.body == nil && t.step == nil {
 		errs = append(errs, fmt.Errorf("%w: %q", errBody, t.name))
 	}
-	if t.step != nil {
-		if err := t.holdsAll("Each"); err != nil {
-			errs = append(errs, err)
-		}
-	}
 	return errs
 }
 

@@ -37,8 +37,6 @@ type step struct {
 // with a goroutine: an error that the body returns, or a panic, ends all tasks.
 //
 // The body holds all accesses, and cannot release them.
-//
-// Run refuses Each for a task whose [Task.Sequence] does not hold all accesses at once.
 func (t *Task) Each(rounds int, body func(round int) error) {
 	t.declare("the body", func() error {
 		if t.body != nil || t.step != nil {

@@ -30,7 +30,6 @@ type Task struct {
 	rt       *Runtime
 	of       int // how many runs had begun when it was declared
 	name     string
-	sequence *sequence // nil: none is declared
 	body     func(*Task) error
 	identity atomic.Pointer[identity] // nil until Context is called
 	by       tally.Count              // the goroutine that runs its body now: see here
@@ -110,15 +109,11 @@ func (t *Task) Accesses() []*Access { return slices.Clone(t.accesses) }
 // returns.
 //
 // A task has one such loop. The last round announces nothing, so another loop ends the task
-// with an error. A loop of a task whose [Task.Sequence] does not hold all accesses at once
-// does so, too.
+// with an error.
 func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if t.err != nil {
 			return // the first error counts
-		}
-		if t.err = t.holdsAll("Rounds"); t.err != nil {
-			return
 		}
 		for i := 0; n < 0 || i < n; i++ {
 			if t.err = t.acquireAll(); t.err != nil {
