@@ -36,7 +36,7 @@ var kinds = map[string]func(task *Task, body func()){
 // blames checks that a run has ended because thief used what owner has declared, and has changed nothing.
 func blames(t *testing.T, err error, r *resource.Resource) {
 	t.Helper()
-	var task *TaskError
+	var task *taskError
 	if !errors.Is(err, errOtherTask) || !errors.As(err, &task) || task.Task != "thief" || isPanicked(err) ||
 		!strings.Contains(err.Error(), `"owner"`) || !strings.Contains(err.Error(), `used by task "thief"`) {
 		t.Errorf("%v, want errOtherTask of thief and owner", err)

@@ -57,7 +57,7 @@ func (o *JoinOptions) network(p launch.Place) (node.Network, error) {
 		return linked.Network, nil
 	}
 	return nil, fmt.Errorf("%w: the run has %d nodes (%s): write import _ \"github.com/orwl/go-orwl/orwl/nodes\" in the program, "+
-		"or start it with ORWL_NODES=1", ErrNoNetwork, p.Nodes, p.How)
+		"or start it with ORWL_NODES=1", errNoNetwork, p.Nodes, p.How)
 }
 
 // errLate is a place in a run that others have begun without this node, or would begin without it.

@@ -94,7 +94,7 @@ func TestPlacementOfARun(t *testing.T) {
 		if p := rt.Placement(); p.Tasks != nil {
 			t.Errorf("before the run: %+v", p)
 		}
-		var seen Placement
+		var seen inspect.Placement
 		pairProgram(rt, func(task *Task) {
 			task.Each(2, func(int) error {
 				if task.name != "c" {

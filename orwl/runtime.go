@@ -68,7 +68,7 @@ type run struct {
 
 // fail ends the run because a task has ended with an error.
 func (r *run) fail(t *Task, err error) {
-	why := error(&TaskError{t.name, err})
+	why := error(&taskError{t.name, err})
 	if other := (*NodeError)(nil); errors.As(err, &other) {
 		why = other // the node's loss is the reason, not the task
 	}

@@ -210,7 +210,7 @@ func (t *Task) leave(err error) {
 	switch {
 	case err != nil:
 		for _, a := range t.accesses {
-			_ = a.place.Abandon(&TaskError{t.name, err})
+			_ = a.place.Abandon(&taskError{t.name, err})
 		}
 	case t.step == nil:
 		t.run.planned.leave(t)
