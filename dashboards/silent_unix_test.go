@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
@@ -39,7 +40,7 @@ func pair(n *node, held func()) (*orwl.Runtime, error) {
 		return nil, err
 	}
 	r := rt.Resource("kept on node 0", 8)
-	rt.Policy(r, queue.Abort)
+	inner.OfRuntime(rt).Policy(r, queue.Abort)
 	home := rt.Task("home").On(0)
 	home.Do(func(task *orwl.Task) error { <-task.Context().Done(); return context.Cause(task.Context()) })
 	rt.Task("holder").On(1).Do(func(task *orwl.Task) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/nodes"
@@ -76,10 +77,10 @@ func TestTwoNodes(t *testing.T) {
 			for node, name := range []string{"here", "there"} {
 				k := rt.Task(name)
 				k.On(node)
-				a := k.Write(r)
+				a := orwl.Writes[byte](k, r)
 				k.Do(func(k *orwl.Task) error {
-					for range k.Rounds(rounds) {
-						orwl.Write[byte](a)[0]++
+					for range inner.OfTask(k).Rounds(rounds) {
+						a.Slice()[0]++
 					}
 					return nil
 				})

@@ -17,19 +17,17 @@ var (
 	// errBody: the task has nothing to do.
 	errBody = errors.New("orwl: task has no body: give it one by Do")
 	// errResource: the resource in a declaration is nil.
-	errResource = errors.New("orwl: resource is nil: declare it with Resource of this runtime, or look it up by its name")
+	errResource = errors.New("orwl: resource is nil: declare it by Array with this runtime")
 	// errForeign: another runtime, or resource.New, has made the resource in a
 	// declaration.
-	errForeign = errors.New("orwl: resource is not of this runtime: declare it with Resource of this runtime, or look it up by its name")
+	errForeign = errors.New("orwl: resource is not of this runtime: declare it by Array with this runtime")
 	// errNoNetwork: the process is one of several nodes, and its program imports no network.
 	errNoNetwork = errors.New("orwl: the program has no network")
 	// errNotRelaxed: a relaxed access on another node than the resource's home.
-	errNotRelaxed = errors.New("orwl: relaxed access is not declared: call Runtime.Relaxed before Run, or make it at the resource's home")
-	// ErrEarly: a relaxed access or a snapshot on one of several nodes, before they know who keeps what.
-	ErrEarly = errors.New("orwl: relaxed access or snapshot before Run, on one of several nodes: make it after Run has begun")
+	errNotRelaxed = errors.New("orwl: relaxed access on another node than the resource's home: make it there")
 	// errRelaxed: a task declares an access to a resource with relaxed access from every node.
-	errRelaxed = errors.New("orwl: a resource of Runtime.Relaxed has no order, so no task declares an access to it: use a handle or relaxed access " +
-		"in the body, or Runtime.Snapshots to look at it while the run goes on")
+	errRelaxed = errors.New("orwl: a resource with relaxed access has no order, so no task declares an access to it: use a handle or relaxed access " +
+		"in the body")
 	// errGoOn: a task declares an access in a run that is to go on after the loss of a node.
 	errGoOn = errors.New("orwl: a run with declared accesses ends with the loss of a node: leave out Options.AtLoss, or use handles in the bodies")
 	// errRounds: the task of a Rounds loop holds an access already, or has no request

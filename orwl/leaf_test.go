@@ -118,7 +118,7 @@ func TestLeafUndeclared(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
 			leafRun(t, false, func(a *Task, x *Access, _, _ *resource.Resource) error {
-				if err := access(a.Context(), x.Resource()); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), "Runtime.Snapshots") {
+				if err := access(a.Context(), x.Resource()); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), "look at it before or after") {
 					t.Errorf("%v, want the run to have it", err)
 				}
 				return nil

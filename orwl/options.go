@@ -21,9 +21,8 @@ type Options struct {
 	// Log is the runtime's logger; slog.Default by default.
 	Log *slog.Logger
 	// Guard is the reader-writer lock between ordered and relaxed access to a resource,
-	// by its name in `orwl locks`: "RMA-RW" by default. Each resource has its own: on the
-	// run's fabric if [Runtime.Relaxed] has declared it, otherwise from the first relaxed
-	// access on.
+	// by its name in `orwl locks`: "RMA-RW" by default. Each resource has its own, from the
+	// first relaxed access on.
 	Guard string
 	// Tree is the machine of this node: these locks stand on it, and
 	// workers run on its ranks.

@@ -95,11 +95,11 @@ type Put[S any] struct{ access *Access }
 // Put declares that the task puts a value in each round. Its body is one of [Task.Each].
 func (r *Reduction[S, V]) Put(t *Task) Put[S] {
 	name := fmt.Sprintf("%s: %s", r.name, t.name)
-	part := r.rt.Lookup(name)
+	part := r.rt.lookup(name)
 	if part == nil {
 		part = Array[S](r.rt, name, 1)
 	}
-	a := t.Write(part)
+	a := t.writes(part)
 	r.join()
 	r.puts = append(r.puts, a)
 	return Put[S]{a}
@@ -128,7 +128,7 @@ func (r *Reduction[S, V]) Now(t *Task) Reduced[S, V] { return r.read(t, true) }
 func (r *Reduction[S, V]) Before(t *Task) Reduced[S, V] { return r.read(t, false) }
 
 func (r *Reduction[S, V]) read(t *Task, now bool) Reduced[S, V] {
-	at := &reader{access: t.Read(r.record), now: now}
+	at := &reader{access: t.reads(r.record), now: now}
 	r.join()
 	r.reads = append(r.reads, at)
 	return Reduced[S, V]{r, at}
@@ -152,7 +152,7 @@ func (r *Reduction[S, V]) Until(accepts func(V) bool) *Reduction[S, V] {
 
 // Value is the value, in the body of the task.
 func (r Reduced[S, V]) Value() V {
-	v := Read[record[V]](r.access).At(0)
+	v := read[record[V]](r.access).At(0)
 	switch {
 	case r.now:
 		return v.Now
@@ -171,13 +171,13 @@ const fan = 16
 func (r *Reduction[S, V]) hide() {
 	in := make([]*resource.Resource, len(r.puts))
 	for i, a := range r.puts {
-		in[i] = a.Resource()
+		in[i] = (*resource.Resource)(a.resource)
 	}
 	for level := 1; len(in) > fan; level++ {
 		var out []*resource.Resource
 		for part := range slices.Chunk(in, fan) {
 			name := fmt.Sprintf("%s, %d.%d", r.name, level, len(out)+1)
-			sum := r.rt.Lookup(name)
+			sum := r.rt.lookup(name)
 			if sum == nil {
 				sum = Array[S](r.rt, name, 1)
 			}
@@ -338,10 +338,10 @@ func (r *reduction) end(tasks []*Task) {
 			})
 			return
 		}
-		i := slices.IndexFunc(t.accesses, func(a *Access) bool { return a.Resource() == r.record })
+		i := slices.IndexFunc(t.accesses, func(a *Access) bool { return a.resource == core(r.record) })
 		switch {
 		case i < 0:
-			t.step.ends = append(t.step.ends, t.Read(r.record))
+			t.step.ends = append(t.step.ends, t.reads(r.record))
 		case t.accesses[i].mode == resource.Read:
 			t.step.ends = append(t.step.ends, t.accesses[i])
 		}
@@ -351,7 +351,7 @@ func (r *reduction) end(tasks []*Task) {
 // over reports whether a reduction has ended the run before the round that is about to begin.
 func (s *step) over() bool {
 	for _, a := range s.ends {
-		b, _ := a.Place().Bytes() // the step holds it
+		b, _ := a.place.Bytes() // the step holds it
 		if end := binary.NativeEndian.Uint64(b); end > 0 && uint64(s.round) >= end {
 			return true
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/wire"
@@ -213,7 +214,7 @@ func TestRelaxedRefused(t *testing.T) {
 		rt.Relaxed(declared)
 		rt.Home(other, 0)
 		ctx := context.Background()
-		if _, _, err := declared.Snapshot(ctx, nil); !errors.Is(err, ErrEarly) {
+		if _, _, err := declared.Snapshot(ctx, nil); !errors.Is(err, inner.ErrEarly) {
 			t.Errorf("before Run: %v", err)
 		}
 		if err := rt.Run(ctx); err != nil {

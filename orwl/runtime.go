@@ -206,8 +206,8 @@ func (rt *Runtime) declareOf(r *queue.Resource, what string, change func(name st
 	})
 }
 
-// Lookup is the resource of that name, or nil.
-func (rt *Runtime) Lookup(name string) *resource.Resource {
+// lookup is the resource of that name, or nil.
+func (rt *Runtime) lookup(name string) *resource.Resource {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return (*resource.Resource)(rt.resources[name])
@@ -240,13 +240,6 @@ func (rt *Runtime) Close() error {
 	return errs
 }
 
-// System is the program as package liveness sees it: tasks, accesses and priorities.
-func (rt *Runtime) System() liveness.System {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	return systemOf(rt.tasks)
-}
-
 func systemOf(tasks []*Task) liveness.System {
 	s := liveness.System{Tasks: make([]liveness.Task, len(tasks))}
 	for i, t := range tasks {
@@ -277,8 +270,8 @@ func (t *Task) described() liveness.Task {
 // failed task begins no round.
 //
 // A run has the resources of its tasks for itself, from its start to its end: what their queues would do is
-// known, and comparing round numbers takes their place. A handle from outside waits for the end of the run, and
-// [Runtime.Snapshot] looks in meanwhile. Inside of a body it is an error instead of a wait for ever, if the body waits
+// known, and comparing round numbers takes their place. A handle from outside waits for the end of the run.
+// Inside of a body it is an error instead of a wait for ever, if the body waits
 // with the task's context.
 //
 // # Stages

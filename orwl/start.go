@@ -100,7 +100,7 @@ func (rt *Runtime) ordered() error {
 // prepare makes an access ready for its first request. number is its number in the task.
 func (rt *Runtime) prepare(a *Access, number int) {
 	if rt.pages != nil {
-		a.Place().Call(fmt.Sprintf("%d of task %s", number, a.task.name))
+		a.place.Call(fmt.Sprintf("%d of task %s", number, a.task.name))
 	}
 	rt.tell(Event{Kind: Declared, Access: a, Task: a.task})
 }
