@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -19,7 +20,6 @@ import (
 	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -185,12 +185,23 @@ func TestFailed(t *testing.T) {
 	}
 }
 
+// told gets what is logged.
+type told chan []byte
+
+func (t told) Write(b []byte) (int, error) {
+	select {
+	case t <- b:
+	default:
+	}
+	return len(b), nil
+}
+
 // A runtime in which nothing moves is counted as stalled, and its broken resources are
 // counted.
 func TestStalled(t *testing.T) {
 	m, registry := made(t, Options{})
-	stalled := make(chan inspect.State, 1)
-	rt, err := orwl.New(orwl.Options{Stall: 10 * time.Millisecond, OnStall: func(s inspect.State) { stalled <- s }})
+	stalled := make(told, 1)
+	rt, err := orwl.New(orwl.Options{Stall: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(stalled, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -123,7 +123,7 @@ func (rt *Runtime) items(yield func(message.Item) bool) {
 
 // declarations yields what the program has declared.
 func (rt *Runtime) declarations(yield func(message.Item) bool) {
-	if !yield(message.Item{What: "the options", Is: fmt.Sprintf("AtLoss %v", [...]string{"EndRun", "GoOn"}[rt.o.AtLoss])}) {
+	if !yield(message.Item{What: "the options", Is: fmt.Sprintf("AtLoss %v", [...]string{"EndRun", "GoOn"}[rt.o.atLoss])}) {
 		return
 	}
 	for _, name := range rt.sorted() {

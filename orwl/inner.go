@@ -12,6 +12,7 @@ import (
 func init() {
 	inner.OfRuntime = func(rt any) inner.Runtime { return innerRuntime{rt.(*Runtime)} }
 	inner.OfTask = func(t any) inner.Task { return innerTask{t.(*Task)} }
+	inner.GoOn = func(o any) { o.(*Options).atLoss = goOn }
 	inner.OfAccess = func(a any) inner.Access { return innerAccess{a.(*Access)} }
 }
 

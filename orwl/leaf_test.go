@@ -43,7 +43,7 @@ func leafRun(t *testing.T, busy bool, body func(a *Task, x *Access, y, z *resour
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) {
+		rt := mustNew(t, Options{Stall: stall, onStall: func(s inspect.State) {
 			t.Errorf("hangs:\n%v", s)
 			cancel()
 		}})
@@ -223,7 +223,7 @@ func TestLeafStall(t *testing.T) {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				var got string
-				rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) {
+				rt := mustNew(t, Options{Stall: stall, onStall: func(s inspect.State) {
 					got = s.String()
 					cancel()
 				}})

@@ -196,7 +196,7 @@ On node 0 it would change the bytes between nodes by -16 a round.
 // String tells all tasks and resources.
 func TestPlacementString(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	rt := mustNew(t, Options{PinWorkers: true, Tree: topology.FromCPUs([]topology.CPU{{Number: 3}})})
+	rt := mustNew(t, Options{PinWorkers: true, tree: topology.FromCPUs([]topology.CPU{{Number: 3}})})
 	x := rt.Resource("x", 16)
 	rt.Resource("y", 8)
 	task := rt.Task("first")

@@ -47,7 +47,7 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*queue.Resource) (x *rel
 		return nil, err
 	}
 	x.guards, err = guards.New(ctx, guards.Options{
-		Node: rt.Node(), Grounds: grounds, Network: rt.o.Nodes.node, Channel: guardChannel, Lock: rt.o.Guard, Guards: len(all),
+		Node: rt.Node(), Grounds: grounds, Network: rt.o.Nodes.node, Channel: guardChannel, Lock: rt.o.guard, Guards: len(all),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("orwl: relaxed access from every node: %w", err)
@@ -145,7 +145,7 @@ func (rt *Runtime) makeGuard(name string) (queue.Guard, error) {
 			return queue.Guard{}, fmt.Errorf("%w: %q", errNotRelaxed, name)
 		}
 	}
-	return newGuard(rt.o.Guard, lockerOptions{tree: rt.o.Tree})
+	return newGuard(rt.o.guard, lockerOptions{tree: rt.o.tree})
 }
 
 // identity is the task's context, and the holder in it, by which package resource applies

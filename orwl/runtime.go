@@ -153,7 +153,7 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong error) *resource.Resource {
 	r, bad := queue.NewWith(name, size, queue.Options{
 		FaultPages: rt.pages, Elements: elements,
-		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL},
+		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.tl},
 	})
 	if bad != nil {
 		r, _ = queue.New(name, 0)
@@ -170,7 +170,7 @@ func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong 
 		r.Break(err)
 		return (*resource.Resource)(r)
 	}
-	rt.tell(Event{Kind: Made, Resource: (*resource.Resource)(r), Guard: rt.o.Guard})
+	rt.tell(Event{Kind: Made, Resource: (*resource.Resource)(r), Guard: rt.o.guard})
 	return (*resource.Resource)(r)
 }
 
@@ -341,7 +341,7 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	r := &run{ctx: ctx, end: cancel}
 	n := rt.o.Nodes
 	if n.many() {
-		n.begin(r.lost, rt.o.AtLoss)
+		n.begin(r.lost, rt.o.atLoss)
 		rt.starts.Store(time.Now().UnixNano())
 	}
 	defer func() { r.cuts.stop() }() // also of a run that does not start

@@ -89,7 +89,7 @@ func (rt *Runtime) ordered() error {
 			switch {
 			case rt.relaxed[a.resource.Name()]:
 				return fmt.Errorf("%w: task %q, to %s %q", errRelaxed, t.name, a.mode, a.resource.Name())
-			case rt.o.AtLoss == GoOn && rt.o.Nodes.many():
+			case rt.o.atLoss == goOn && rt.o.Nodes.many():
 				return fmt.Errorf("%w: task %q, to %s %q", errGoOn, t.name, a.mode, a.resource.Name())
 			}
 		}

@@ -74,6 +74,9 @@ type Access interface {
 // ErrEarly is a relaxed access or a snapshot on one of several nodes, before they know who keeps what.
 var ErrEarly = errors.New("orwl: relaxed access or snapshot before Run, on one of several nodes: make it after Run has begun")
 
+// GoOn has a run go on when other nodes are lost, if its tasks declare no accesses. options are an *orwl.Options.
+var GoOn func(options any)
+
 // Of an *orwl.Runtime, an *orwl.Task and an *orwl.Access.
 var (
 	OfRuntime func(rt any) Runtime
