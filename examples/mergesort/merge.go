@@ -16,7 +16,7 @@ type run struct {
 	blocks     []*resource.Resource // the blocks that are not here yet
 	here, next *handle.Handle
 	holds      bool                // here holds a block
-	asked      bool                // next has requested one
+	asked      bool                // next requests one
 	keys       handle.View[uint64] // the keys of the block that is here, without the merged ones
 }
 
@@ -25,9 +25,8 @@ func (r *run) announce() error {
 	if len(r.blocks) == 0 {
 		return nil
 	}
-	err := r.next.Announce(r.blocks[0], resource.Read, time.Now)
-	r.asked = err == nil
-	return err
+	r.asked = true
+	return r.next.Announce(r.blocks[0], resource.Read, time.Now)
 }
 
 // turn releases the block that is here, and waits for the next one. It requests that one, unless
@@ -51,8 +50,8 @@ func (r *run) turn(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	r.here, r.next, r.blocks = r.next, r.here, r.blocks[1:]
-	r.holds, r.asked = true, false
 	r.keys, err = handle.Read[uint64](r.here)
+	r.holds, r.asked = true, false
 	return false, err
 }
 
