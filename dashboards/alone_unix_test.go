@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/mem"
@@ -27,11 +28,11 @@ func well(t *testing.T) *scene {
 	r := rt.Resource("r", 8)
 	for _, name := range []string{"a", "b"} {
 		task := rt.Task(name)
-		task.Write(r)
+		orwl.Writes[byte](task, r)
 		task.Do(func(task *orwl.Task) error {
 			pace := time.NewTicker(time.Millisecond)
 			defer pace.Stop()
-			for range task.Rounds(-1) {
+			for range inner.OfTask(task).Rounds(-1) {
 				<-pace.C
 			}
 			return nil
@@ -54,9 +55,9 @@ func stalls(t *testing.T) *scene {
 	r := rt.Resource("r", 8)
 	for i := range 10 {
 		task := rt.Task(fmt.Sprint("task ", i))
-		task.Write(r)
+		orwl.Writes[byte](task, r)
 		task.Do(func(task *orwl.Task) error {
-			for range task.Rounds(-1) {
+			for range inner.OfTask(task).Rounds(-1) {
 				<-task.Context().Done()
 			}
 			return nil

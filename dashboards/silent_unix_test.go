@@ -15,10 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/internal/queue"
+	netnode "github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/nodes"
 )
 
 // The test binary is also a node of a run, in a process that can be stopped.
@@ -32,14 +35,24 @@ const (
 	skew  = 2500 * time.Millisecond
 )
 
+// skewed is the network of nodes with this skew.
+type skewed struct{ nodes.Network }
+
+func (s skewed) Join(ctx context.Context, o netnode.Options) (netnode.Node, error) {
+	o.Skew = skew
+	return s.Network.Join(ctx, o)
+}
+
 // pair declares what both nodes of silent's run do: node 1 holds what is kept on node 0.
 func pair(n *node, held func()) (*orwl.Runtime, error) {
-	rt, err := n.program(orwl.Options{AtLoss: orwl.GoOn})
+	var o orwl.Options
+	inner.GoOn(&o)
+	rt, err := n.program(o)
 	if err != nil {
 		return nil, err
 	}
 	r := rt.Resource("kept on node 0", 8)
-	rt.Policy(r, queue.Abort)
+	inner.OfRuntime(rt).Policy(r, queue.Abort)
 	home := rt.Task("home").On(0)
 	home.Do(func(task *orwl.Task) error { <-task.Context().Done(); return context.Cause(task.Context()) })
 	rt.Task("holder").On(1).Do(func(task *orwl.Task) error {
@@ -57,7 +70,7 @@ func pair(n *node, held func()) (*orwl.Runtime, error) {
 // ends, whatever becomes of the run.
 func holdUntilTold(root string) error {
 	nodes, err := orwl.Join(context.Background(), orwl.JoinOptions{
-		Place: &launch.Place{Node: 1, Nodes: 2, Listen: "127.0.0.1:0", Root: root}, Lease: lease, Skew: skew, Log: quiet,
+		Place: &launch.Place{Node: 1, Nodes: 2, Listen: "127.0.0.1:0", Root: root}, Lease: lease, Network: skewed{}, Log: quiet,
 	})
 	if err != nil {
 		return err
@@ -97,7 +110,7 @@ func silent(t *testing.T, s *promserver.Server) *scene {
 	go func() {
 		joined <- join(t, orwl.JoinOptions{
 			Place: &launch.Place{Nodes: 2, Listen: "127.0.0.1:0", Report: func(a string) error { root <- a; return nil }},
-			Lease: lease, Skew: skew,
+			Lease: lease, Network: skewed{},
 		})
 	}()
 	cmd.Env = append(os.Environ(), envActor+"="+<-root)

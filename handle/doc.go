@@ -32,7 +32,7 @@
 // [Read] and [Write] give typed views without a copy. [ReadAll] does so for a vector. A type must have a fixed size and no
 // pointers: see [Read].
 //
-// [Handle.Test] tells how far an access has come. [Handle.Announce] and [Handle.Prefetch]
+// [Handle.Test] tells whether an access would wait. [Handle.Announce] and [Handle.Prefetch]
 // measure what an announcement gains. orwl.Fill and orwl.Values are an access in one call.
 //
 // # When work fails

@@ -41,6 +41,10 @@ func (h *Handle) Acquire(ctx context.Context) error {
 	return h.place.Acquire(ctx)
 }
 
+// Test reports whether Acquire would return at once. It does not wait. The requests behind a granted one wait until it is
+// acquired and released, or cancelled.
+func (h *Handle) Test() bool { return h.place.Held() || h.place.Granted() }
+
 // Release ends the access. Its views and slices are no longer valid.
 func (h *Handle) Release() error { return h.place.Release() }
 

@@ -161,7 +161,7 @@ func TestPairMisuse(t *testing.T) {
 	fine(t, p.Next())
 	fine(t, p.Acquire(context.Background()))
 	fine(t, p.Release())
-	if p.Test() != Idle {
-		t.Errorf("the pair is %v, want idle", p.Test())
+	if p.state() != isIdle {
+		t.Errorf("the pair is %v, want idle", p.state())
 	}
 }

@@ -39,7 +39,7 @@ type asker interface {
 	Grant
 	Request(r *resource.Resource, m resource.Mode) error
 	Acquire(ctx context.Context) error
-	Test() State
+	state() state
 	Release() error
 	Cancel() error
 	Prefetch() Prefetch
@@ -53,7 +53,7 @@ func free(t *testing.T, r *resource.Resource) {
 	t.Helper()
 	var h Handle
 	fine(t, h.Request(r, resource.Write))
-	if got := h.Test(); got != Granted {
+	if got := h.state(); got != isGranted {
 		t.Errorf("a request is left in the queue: the next one is %v", got)
 	}
 	fine(t, h.Cancel())
@@ -223,16 +223,16 @@ func TestHandlesAreAFIFO(t *testing.T) {
 			}),
 			"": func(*rapid.T) {
 				for i, u := range users {
-					want := Requested
+					want := isRequested
 					switch {
 					case u.id == 0:
-						want = Idle
+						want = isIdle
 					case u.holds:
-						want = Held
+						want = isHeld
 					case granted(u):
-						want = Granted
+						want = isGranted
 					}
-					if got := u.Test(); got != want {
+					if got := u.state(); got != want {
 						t.Fatalf("user %d is %v, want %v", i, got, want)
 					}
 					fence, version := uint64(0), uint64(0)

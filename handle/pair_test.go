@@ -23,7 +23,7 @@ func TestReleasedPairLetsOthersIn(t *testing.T) {
 			fine(t, p.Next())
 			fine(t, last(&p))
 			free(t, r)
-			if got := p.Test(); got != Idle {
+			if got := p.state(); got != isIdle {
 				t.Errorf("the pair is %v, want idle", got)
 			}
 			if err := p.Acquire(ended()); !errors.Is(err, queue.ErrNotRequested) {
@@ -40,19 +40,19 @@ func TestReleasedPairLetsOthersIn(t *testing.T) {
 func TestDeferredAbandonOfAPair(t *testing.T) {
 	for name, c := range map[string]struct {
 		steps func(p *Pair, r *resource.Resource) error
-		state State
+		state state
 	}{
-		"idle":    {func(*Pair, *resource.Resource) error { return nil }, Idle},
-		"waiting": {func(p *Pair, r *resource.Resource) error { return p.Request(r, queue.Read) }, Granted},
+		"idle":    {func(*Pair, *resource.Resource) error { return nil }, isIdle},
+		"waiting": {func(p *Pair, r *resource.Resource) error { return p.Request(r, queue.Read) }, isGranted},
 		"holding": {func(p *Pair, r *resource.Resource) error {
 			return errors.Join(p.Request(r, queue.Read), p.Acquire(ended()))
-		}, Held},
+		}, isHeld},
 		"after Next": {func(p *Pair, r *resource.Resource) error {
 			return errors.Join(p.Request(r, queue.Read), p.Acquire(ended()), p.Next())
-		}, Granted},
+		}, isGranted},
 		"after Release": {func(p *Pair, r *resource.Resource) error {
 			return errors.Join(p.Request(r, queue.Read), p.Acquire(ended()), p.Release())
-		}, Idle},
+		}, isIdle},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newResource(t, 8)
@@ -60,7 +60,7 @@ func TestDeferredAbandonOfAPair(t *testing.T) {
 				var p Pair
 				defer p.Abandon(errFire)
 				fine(t, c.steps(&p, r))
-				if got := p.Test(); got != c.state {
+				if got := p.state(); got != c.state {
 					t.Errorf("%v, want %v", got, c.state)
 				}
 			}()

@@ -68,7 +68,7 @@ func TestPairsOfNodes(t *testing.T) {
 	p.settle(t)
 	for i := range 20 {
 		pair := []*Pair{&a, &b}[i%2]
-		if got := pair.Test(); got != Granted {
+		if got := pair.state(); got != isGranted {
 			t.Fatalf("turn %d: %v", i, got)
 		}
 		fine(t, pair.Acquire(t.Context()))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
@@ -121,12 +122,12 @@ func tasks(m *metrics.Metrics, modes []queue.Mode, n int) {
 	for i, mode := range modes {
 		t := rt.Task(fmt.Sprint(i))
 		if mode == queue.Write {
-			t.Write(r)
+			orwl.Writes[byte](t, r)
 		} else {
-			t.Read(r)
+			orwl.Reads[byte](t, r)
 		}
 		t.Do(func(t *orwl.Task) error {
-			for range t.Rounds(n) {
+			for range inner.OfTask(t).Rounds(n) {
 			}
 			return nil
 		})

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/net/node"
@@ -96,7 +97,8 @@ func (m *Metrics) Observe(e orwl.Event) {
 	case orwl.Declared:
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.watch(e.Access.Place(), (*queue.Resource)(e.Access.Resource()), e.Access.Mode(), m.taskOf(e.Task))
+		a := inner.OfAccess(e.Access)
+		m.watch(a.Place(), (*queue.Resource)(a.Resource()), a.Mode(), m.taskOf(e.Task))
 	case orwl.Began:
 		m.taskBegan(e.Task)
 	case orwl.Ended:

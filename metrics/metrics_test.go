@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
@@ -16,9 +17,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/goleak"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -91,20 +92,20 @@ func TestExact(t *testing.T) {
 			m.Watch(rt)
 			r := rt.Resource("r", 8)
 			turns := func(t *orwl.Task) error {
-				for range t.Rounds(rounds) {
+				for range inner.OfTask(t).Rounds(rounds) {
 				}
 				return nil
 			}
 			writer := rt.Task("writer")
-			writer.Write(r)
+			orwl.Writes[byte](writer, r)
 			writer.Do(turns)
 			for i := range readers {
 				reader := rt.Task(fmt.Sprint("reader", i))
-				reader.Read(r)
+				orwl.Reads[byte](reader, r)
 				reader.Do(turns)
 			}
 			idle := rt.Task("idle") // it leaves its request to be taken back
-			idle.Read(r)
+			orwl.Reads[byte](idle, r)
 			idle.Do(func(*orwl.Task) error { return nil })
 			if err := rt.Run(context.Background()); err != nil {
 				t.Fatal(err)
@@ -184,19 +185,30 @@ func TestFailed(t *testing.T) {
 	}
 }
 
+// told gets what is logged.
+type told chan []byte
+
+func (t told) Write(b []byte) (int, error) {
+	select {
+	case t <- b:
+	default:
+	}
+	return len(b), nil
+}
+
 // A runtime in which nothing moves is counted as stalled, and its broken resources are
 // counted.
 func TestStalled(t *testing.T) {
 	m, registry := made(t, Options{})
-	stalled := make(chan inspect.State, 1)
-	rt, err := orwl.New(orwl.Options{Stall: 10 * time.Millisecond, OnStall: func(s inspect.State) { stalled <- s }})
+	stalled := make(told, 1)
+	rt, err := orwl.New(orwl.Options{Stall: 10 * time.Millisecond, Log: slog.New(slog.NewTextHandler(stalled, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Watch(rt)
 	r, goOn := rt.Resource("r", 8), make(chan struct{})
 	k := rt.Task("k")
-	k.Write(r)
+	orwl.Writes[byte](k, r)
 	k.Do(func(*orwl.Task) error { <-goOn; return nil })
 	ended := make(chan error)
 	go func() { ended <- rt.Run(t.Context()) }()
@@ -291,9 +303,9 @@ func TestScrapeAtStart(t *testing.T) {
 	r := rt.Resource("r", 0)
 	for i := range 20 {
 		task := rt.Task(fmt.Sprint(i))
-		task.Write(r)
+		orwl.Writes[byte](task, r)
 		task.Do(func(t *orwl.Task) error {
-			for range t.Rounds(1) {
+			for range inner.OfTask(t).Rounds(1) {
 				continue
 			}
 			return nil

@@ -13,6 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/orwl/go-orwl/internal/inner"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/nodes"
@@ -39,7 +41,7 @@ func crew(t *testing.T, count int) []*member {
 		}
 		m.nodes, errs[i] = orwl.Join(context.Background(), orwl.JoinOptions{
 			Place: &p, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Remote: true,
-			Network: nodes.Network{Registerer: m.registry}, Beat: 10 * time.Millisecond, Lease: time.Minute, // a busy machine loses none
+			Network: quick{nodes.Network{Registerer: m.registry}}, Lease: time.Minute, // a busy machine loses none
 		})
 	}
 	var all sync.WaitGroup
@@ -76,10 +78,10 @@ func TestTwoNodes(t *testing.T) {
 			for node, name := range []string{"here", "there"} {
 				k := rt.Task(name)
 				k.On(node)
-				a := k.Write(r)
+				a := orwl.Writes[byte](k, r)
 				k.Do(func(k *orwl.Task) error {
-					for range k.Rounds(rounds) {
-						orwl.Write[byte](a)[0]++
+					for range inner.OfTask(k).Rounds(rounds) {
+						a.Slice()[0]++
 					}
 					return nil
 				})
@@ -159,4 +161,12 @@ func TestTwoNodes(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// quick is a network whose nodes speak often.
+type quick struct{ nodes.Network }
+
+func (q quick) Join(ctx context.Context, o node.Options) (node.Node, error) {
+	o.Beat = 10 * time.Millisecond
+	return q.Network.Join(ctx, o)
 }

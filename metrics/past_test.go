@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
@@ -24,11 +25,11 @@ func TestManyStages(t *testing.T) {
 	shared := rt.Resource("shared", 8)
 	stage := func() error {
 		a, b := rt.Task("a"), rt.Task("b")
-		a.Write(shared)
-		b.Write(shared)
+		orwl.Writes[byte](a, shared)
+		orwl.Writes[byte](b, shared)
 		a.Each(rounds, func(int) error { return nil })
 		b.Do(func(b *orwl.Task) error {
-			for range b.Rounds(rounds) {
+			for range inner.OfTask(b).Rounds(rounds) {
 			}
 			return nil
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -22,17 +23,17 @@ func TestProfile(t *testing.T) {
 		r := rt.Resource("the resource", 0)
 		works, goOn := make(chan struct{}), make(chan struct{})
 		first, second := rt.Task("the first"), rt.Task("the second")
-		first.Write(r)
+		orwl.Writes[byte](first, r)
 		first.Do(func(t *orwl.Task) error {
-			for range t.Rounds(1) {
+			for range inner.OfTask(t).Rounds(1) {
 				close(works)
 				<-goOn
 			}
 			return nil
 		})
-		second.Write(r)
+		orwl.Writes[byte](second, r)
 		second.Do(func(t *orwl.Task) error {
-			for range t.Rounds(1) {
+			for range inner.OfTask(t).Rounds(1) {
 			}
 			return nil
 		})

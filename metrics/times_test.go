@@ -10,6 +10,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -102,17 +103,17 @@ func TestSleeping(t *testing.T) {
 	r := rt.Resource("r", 0)
 	works, goOn := make(chan struct{}), make(chan struct{})
 	first, second := rt.Task("first"), rt.Task("second")
-	first.Write(r)
+	orwl.Writes[byte](first, r)
 	first.Do(func(t *orwl.Task) error {
-		for range t.Rounds(1) {
+		for range inner.OfTask(t).Rounds(1) {
 			close(works)
 			<-goOn
 		}
 		return nil
 	})
-	second.Write(r)
+	orwl.Writes[byte](second, r)
 	second.Do(func(t *orwl.Task) error {
-		for range t.Rounds(1) {
+		for range inner.OfTask(t).Rounds(1) {
 		}
 		return nil
 	})

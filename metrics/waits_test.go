@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -31,27 +32,24 @@ func crowded(t testing.TB, m *Metrics, tasks, rounds, n int, measure bool) time.
 	var all atomic.Int64
 	for i := range tasks {
 		k := rt.Task(strconv.Itoa(i))
-		a := k.Write(r)
+		orwl.Writes[byte](k, r)
 		k.Do(func(k *orwl.Task) error {
 			waited := time.Duration(0)
-			for range rounds {
-				var begin time.Time
-				if measure {
-					begin = time.Now()
-				}
-				if err := a.Acquire(k.Context()); err != nil {
-					return err
-				}
+			var begin time.Time
+			if measure {
+				begin = time.Now()
+			}
+			for range inner.OfTask(k).Rounds(rounds) {
 				if measure {
 					waited += time.Since(begin)
 				}
 				spent.Store(int64(busy(n)))
-				if err := a.Next(); err != nil {
-					return err
+				if measure {
+					begin = time.Now()
 				}
 			}
 			all.Add(int64(waited))
-			return a.Cancel()
+			return nil
 		})
 	}
 	if err := rt.Run(context.Background()); err != nil {

@@ -8,16 +8,13 @@ import (
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/typed"
-	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
-// Access is what a task does with a resource in each round, as a pair of handles does. The runtime
-// makes its first request when it starts.
+// Access is what a task does with a resource in each round: see [Reads] and [Writes].
 //
-// [Task.Rounds] acquires and releases all accesses of a task. A body may also call Acquire
-// and Release of one access after another, and declare this order by [Task.Sequence]. When
-// the body has ended, the runtime ends the accesses that are left.
+// The runtime makes its first request when it starts. The loop of [Task.rounds] acquires and releases all accesses of a task.
+// A body with a goroutine may also take and release one access after another. When the body has ended, the runtime ends the
+// accesses that are left.
 type Access struct {
 	place    queue.Place
 	memo     typed.Memo
@@ -28,10 +25,10 @@ type Access struct {
 	number   int32 // in its task
 }
 
-// Priority gives the access's first request another position in the start order: lower
+// prioritize gives the access's first request another position in the start order: lower
 // is earlier, and all others have 0. Another order than the canonical one may deadlock;
 // [Runtime.Run] finds that out beforehand.
-func (a *Access) Priority(p int) *Access {
+func (a *Access) prioritize(p int) *Access {
 	a.task.declare("a priority", func() error {
 		if p != int(int32(p)) {
 			return fmt.Errorf("%w: %d, of task %q: want a number of 32 bits", errPriority, p, a.task.name)
@@ -42,24 +39,19 @@ func (a *Access) Priority(p int) *Access {
 	return a
 }
 
-// Acquire waits for the access. It returns an error, and the task does not hold the
+// take waits for the access, in the body of a task with a goroutine. It returns an error, and the task does not hold the
 // resource, in these cases:
 //
 //   - The run has ended, so the grant may be due to a task that ended with it. The error is
 //     the reason of the end.
 //   - The task is inside a relaxed access: an error, without waiting.
-//   - The [Task.Sequence] does not acquire the access now: an error, without
-//     waiting.
-func (a *Access) Acquire(ctx context.Context) error {
+func (a *Access) take(ctx context.Context) error {
 	t := a.task
 	if t.run == nil || t.ended.Load() {
 		return a.place.Acquire(ctx)
 	}
 	if t.run.ctx.Err() != nil {
 		return a.ended()
-	}
-	if err := t.sequence.allows(liveness.Acquire, a); err != nil {
-		return err
 	}
 	if id := t.identity.Load(); id != nil && id.holder.Inside() {
 		ctx = id.holder.Context(ctx) // the caller's context may not be the task's
@@ -72,28 +64,7 @@ func (a *Access) Acquire(ctx context.Context) error {
 	if t.run.ctx.Err() != nil {
 		return errors.Join(a.ended(), a.release())
 	}
-	t.sequence.did()
 	return nil
-}
-
-// Next announces the access for the next round and ends this one. Out of the order of
-// [Task.Sequence] it changes nothing and returns an error.
-func (a *Access) Next() error { return a.leave(a.next) }
-
-// Release ends the access and announces none: for the last round. Out of the order of
-// [Task.Sequence] it changes nothing and returns an error.
-func (a *Access) Release() error { return a.leave(a.release) }
-
-// leave ends the access in one of two ways, if the sequence allows it.
-func (a *Access) leave(how func() error) error {
-	if err := a.task.sequence.allows(liveness.Release, a); err != nil {
-		return err
-	}
-	err := how()
-	if err == nil {
-		a.task.sequence.did()
-	}
-	return err
 }
 
 // ended is the error of an access whose run has ended.
@@ -101,21 +72,9 @@ func (a *Access) ended() error {
 	return a.failed("acquire", context.Cause(a.task.run.ctx))
 }
 
-// Place is the request of the access, for packages of this module that observe it.
-func (a *Access) Place() *queue.Place { return &a.place }
-
-// Task is the task of the access.
-func (a *Access) Task() *Task { return a.task }
-
-// Resource is the resource of the access.
-func (a *Access) Resource() *resource.Resource { return (*resource.Resource)(a.resource) }
-
-// Mode is the requested access mode.
-func (a *Access) Mode() queue.Mode { return a.mode }
-
-// Read is the resource's bytes as elements of type T, while the task holds it. On
+// read is the resource's bytes as elements of type T, while the task holds it. On
 // misuse it ends the task with the error that [handle.Read] returns.
-func Read[T any](a *Access) handle.View[T] {
+func read[T any](a *Access) handle.View[T] {
 	a.task.own(a)
 	v, err := typed.Read[T](&a.place, &a.memo)
 	if err != nil {

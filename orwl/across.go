@@ -264,7 +264,7 @@ func (x *across) hear(a *Access) {
 // tell tells the observers of accesses that wait for a write elsewhere that it has come.
 func (x *across) tell(counter, bytes int) {
 	for _, a := range x.heard[counter] {
-		a.Place().Arrived(bytes)
+		a.place.Arrived(bytes)
 	}
 }
 

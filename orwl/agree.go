@@ -123,7 +123,7 @@ func (rt *Runtime) items(yield func(message.Item) bool) {
 
 // declarations yields what the program has declared.
 func (rt *Runtime) declarations(yield func(message.Item) bool) {
-	if !yield(message.Item{What: "the options", Is: fmt.Sprintf("AtLoss %v", [...]string{"EndRun", "GoOn"}[rt.o.AtLoss])}) {
+	if !yield(message.Item{What: "the options", Is: fmt.Sprintf("AtLoss %v", [...]string{"EndRun", "GoOn"}[rt.o.atLoss])}) {
 		return
 	}
 	for _, name := range rt.sorted() {
@@ -176,15 +176,6 @@ func (t *Task) items(yield func(message.Item) bool) bool {
 			is += fmt.Sprintf(" with priority %d", a.Priority)
 		}
 		if !yield(message.Item{What: fmt.Sprintf("access %d of task %q", i+1, t.name), Is: is}) {
-			return false
-		}
-	}
-	for i, s := range d.Sequence {
-		is := s.Op.String()
-		for _, a := range s.Accesses {
-			is += fmt.Sprintf(" %d", a+1)
-		}
-		if !yield(message.Item{What: fmt.Sprintf("step %d of the sequence of task %q", i+1, t.name), Is: is}) {
 			return false
 		}
 	}

@@ -56,14 +56,6 @@ func TestFirstDifference(t *testing.T) {
 			}
 			task.Do(nothing)
 		}, `access 2 of task "one" (read "r") on node 2, the end of task "one" on node 0`},
-		"sequence": {func(_ *Runtime, other bool, r *resource.Resource, task *Task) {
-			a, b := task.Read(r), task.Read(r)
-			if other {
-				a, b = b, a
-			}
-			task.Sequence(Acquire(a), Acquire(b), Release(a), Release(b))
-			task.Do(nothing)
-		}, `step 1 of the sequence of task "one": acquire 2 on node 2, acquire 1 on node 0`},
 		"size": {func(rt *Runtime, other bool, _ *resource.Resource, task *Task) {
 			task.Read(rt.Resource("s", 8*len(pick(other, "a", "bb"))))
 			task.Do(nothing)

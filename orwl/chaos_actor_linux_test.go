@@ -174,7 +174,7 @@ func (a *actor) join() error {
 	}
 	o := Options{Nodes: nodes, Log: silent}
 	if a.Play == "clients" || a.Play == "relaxed" {
-		o.AtLoss = GoOn
+		o.atLoss = goOn
 	}
 	rt, err := New(o)
 	if err != nil {

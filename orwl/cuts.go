@@ -168,7 +168,7 @@ func (c *cuts) roundEnds(s *step, last bool) {
 	began := time.Now()
 	r := lives.Record{Task: c.number[t], Rounds: done, Ended: last}
 	for _, a := range t.accesses {
-		if b, err := a.Place().Bytes(); err == nil && c.owns(a) { // it holds
+		if b, err := a.place.Bytes(); err == nil && c.owns(a) { // it holds
 			r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(b)})
 		}
 	}

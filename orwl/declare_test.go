@@ -56,7 +56,7 @@ func TestDeclarationErrors(t *testing.T) {
 orwl: name is empty or taken: resource ""
 resource: "odd": size must be a number of bytes, 0 or more, not -7
 resource: "negative": size must be a number of bytes, 0 or more, not -8
-orwl: resource is nil: declare it with Resource of this runtime, or look it up by its name: read by task "a"
+orwl: resource is nil: declare it by Array with this runtime: read by task "a"
 orwl: name is empty or taken: task "a"
 orwl: name is empty or taken: task ""
 orwl: task has no body: give it one by Do: "idle"`

@@ -69,7 +69,7 @@ func TestFailures(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			rt := crowd(t, c.body)
 			err := rt.Run(context.Background())
-			var task *TaskError
+			var task *taskError
 			if !errors.As(err, &task) || !c.want(err) || !strings.HasPrefix(err.Error(), c.text) {
 				t.Errorf("%v, want %s...", err, c.text)
 			}
@@ -84,14 +84,14 @@ func TestFailures(t *testing.T) {
 }
 
 func isPanicked(err error) bool {
-	var p *PanicError
+	var p *panicError
 	return errors.As(err, &p)
 }
 
 // isPanic reports whether an error is a panic with that value, raised in this file.
 func isPanic(value any) func(error) bool {
 	return func(err error) bool {
-		var p *PanicError
+		var p *panicError
 		is, isError := value.(error)
 		return errors.As(err, &p) && p.Value == value && strings.Contains(string(p.Stack), "end_test.go") &&
 			(!isError || errors.Is(err, is))

@@ -24,7 +24,7 @@ func TestLossIsSaidOnce(t *testing.T) {
 	})
 	left := make(chan struct{})
 	each(nodes, func(i int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n, AtLoss: GoOn})
+		rt := mustNew(t, Options{Nodes: n, atLoss: goOn})
 		var all []*resource.Resource
 		for at := range 3 {
 			r := rt.Resource(name(at), 8)

@@ -140,11 +140,11 @@ func checkFailed(t testing.TB, p *randomProgram, err error, culprit int) {
 	if p.tasks[culprit].end == exits {
 		want = errExit
 	}
-	var task *TaskError
+	var task *taskError
 	if !errors.As(err, &task) || task.Task != p.system.Tasks[culprit].Name || !errors.Is(err, want) {
 		t.Fatalf("%v, want %v of task %d\nin %v", err, want, culprit, p)
 	}
-	var panicked *PanicError
+	var panicked *panicError
 	if got := errors.As(err, &panicked); got != (p.tasks[culprit].end == panics) {
 		t.Errorf("%v is a panic: %t", err, got)
 	}

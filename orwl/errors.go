@@ -17,21 +17,19 @@ var (
 	// errBody: the task has nothing to do.
 	errBody = errors.New("orwl: task has no body: give it one by Do")
 	// errResource: the resource in a declaration is nil.
-	errResource = errors.New("orwl: resource is nil: declare it with Resource of this runtime, or look it up by its name")
+	errResource = errors.New("orwl: resource is nil: declare it by Array with this runtime")
 	// errForeign: another runtime, or resource.New, has made the resource in a
 	// declaration.
-	errForeign = errors.New("orwl: resource is not of this runtime: declare it with Resource of this runtime, or look it up by its name")
-	// ErrNoNetwork: the process is one of several nodes, and its program imports no network.
-	ErrNoNetwork = errors.New("orwl: the program has no network")
+	errForeign = errors.New("orwl: resource is not of this runtime: declare it by Array with this runtime")
+	// errNoNetwork: the process is one of several nodes, and its program imports no network.
+	errNoNetwork = errors.New("orwl: the program has no network")
 	// errNotRelaxed: a relaxed access on another node than the resource's home.
-	errNotRelaxed = errors.New("orwl: relaxed access is not declared: call Runtime.Relaxed before Run, or make it at the resource's home")
-	// ErrEarly: a relaxed access or a snapshot on one of several nodes, before they know who keeps what.
-	ErrEarly = errors.New("orwl: relaxed access or snapshot before Run, on one of several nodes: make it after Run has begun")
+	errNotRelaxed = errors.New("orwl: relaxed access on another node than the resource's home: make it there")
 	// errRelaxed: a task declares an access to a resource with relaxed access from every node.
-	errRelaxed = errors.New("orwl: a resource of Runtime.Relaxed has no order, so no task declares an access to it: use a handle or relaxed access " +
-		"in the body, or Runtime.Snapshots to look at it while the run goes on")
+	errRelaxed = errors.New("orwl: a resource with relaxed access has no order, so no task declares an access to it: use a handle or relaxed access " +
+		"in the body")
 	// errGoOn: a task declares an access in a run that is to go on after the loss of a node.
-	errGoOn = errors.New("orwl: a run with declared accesses ends with the loss of a node: leave out Options.AtLoss, or use handles in the bodies")
+	errGoOn = errors.New("orwl: a run with declared accesses ends with the loss of a node: use handles in the bodies")
 	// errRounds: the task of a Rounds loop holds an access already, or has no request
 	// for it.
 	errRounds = errors.New("orwl: Rounds cannot begin")
@@ -45,37 +43,37 @@ var (
 	errExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
 )
 
-// TaskError is the error of a task. It has ended the run.
-type TaskError struct {
+// taskError is the error of a task. It has ended the run.
+type taskError struct {
 	Task string
 	Err  error
 }
 
-func (e *TaskError) Error() string { return fmt.Sprintf("orwl: task %q: %v", e.Task, e.Err) }
+func (e *taskError) Error() string { return fmt.Sprintf("orwl: task %q: %v", e.Task, e.Err) }
 
-func (e *TaskError) Unwrap() error { return e.Err }
+func (e *taskError) Unwrap() error { return e.Err }
 
-// PanicError is a panic of a task's body. The first line of its text has the place in the program.
-type PanicError struct {
+// panicError is a panic of a task's body. The first line of its text has the place in the program.
+type panicError struct {
 	Value any
 	Round int64  // of the task, from 0
 	At    string // FILE:LINE of the body, or of what it called
 	Stack []byte
 }
 
-func (e *PanicError) Error() string {
+func (e *panicError) Error() string {
 	return fmt.Sprintf("panic in round %d at %s: %v\n%s", e.Round, e.At, e.Value, e.Stack)
 }
 
 // Unwrap lets errors.As find an error that is the value of the panic.
-func (e *PanicError) Unwrap() error {
+func (e *panicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
 // panicked is the error of a body of t that panics with a value. The function that recovers calls it.
-func (t *Task) panicked(value any) *PanicError {
-	return &PanicError{Value: value, Round: t.Round(), At: panicLine(), Stack: debug.Stack()}
+func (t *Task) panicked(value any) *panicError {
+	return &panicError{Value: value, Round: t.Round(), At: panicLine(), Stack: debug.Stack()}
 }
 
 // panicLine is the line of the program at which the goroutine panics. It passes over the calls of Go and of this

@@ -56,8 +56,8 @@ func Example_listing2() {
 	must(producer.Request(loc, resource.Write))
 	must(producer.Acquire(ctx))
 
-	must(h.Request(loc, resource.Read))                  // announce future read
-	for piece := 1; h.Test() < handle.Granted; piece++ { // check if produced
+	must(h.Request(loc, resource.Read))  // announce future read
+	for piece := 1; !h.Test(); piece++ { // check if produced
 		fmt.Println("another operation while the resource is produced")
 		if piece == 2 {
 			must(producer.Release())

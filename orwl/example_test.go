@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
@@ -16,24 +15,23 @@ func Example() {
 	const tasks = 4
 	rt, err := orwl.New(orwl.Options{})
 	must(err)
-	for i := range tasks {
-		rt.Resource(fmt.Sprintf("value %d", i), 8)
+	values := make([]*resource.Resource, tasks)
+	for i := range values {
+		values[i] = orwl.Array[float64](rt, fmt.Sprintf("value %d", i), 1)
 	}
 	result := make([]float64, tasks)
 	for i := range tasks {
 		t := rt.Task(fmt.Sprintf("task %d", i))
-		here := t.Write(rt.Lookup(fmt.Sprintf("value %d", i)))
-		there := t.Read(rt.Lookup(fmt.Sprintf("value %d", (i+1)%tasks)))
-		t.Do(func(t *orwl.Task) error {
-			for round := range t.Rounds(100) {
-				mine, theirs := orwl.Write[float64](here), orwl.Read[float64](there)
-				if round == 0 {
-					mine[0] = float64(i)
-				} else {
-					mine[0] = (mine[0] + theirs.At(0)) / 2
-				}
-				result[i] = mine[0]
+		here := orwl.Writes[float64](t, values[i])
+		there := orwl.Reads[float64](t, values[(i+1)%tasks])
+		t.Each(100, func(round int) error {
+			mine, theirs := here.Slice(), there.View()
+			if round == 0 {
+				mine[0] = float64(i)
+			} else {
+				mine[0] = (mine[0] + theirs.At(0)) / 2
 			}
+			result[i] = mine[0]
 			return nil
 		})
 	}
@@ -41,123 +39,6 @@ func Example() {
 	fmt.Printf("%.4f\n", result)
 	// Output:
 	// [1.7143 1.7143 1.7143 1.7143]
-}
-
-// The tasks take turns in the order in which they were declared, round by round.
-func ExampleTask_Rounds() {
-	rt, err := orwl.New(orwl.Options{})
-	must(err)
-	stone := rt.Resource("stone", 0)
-	for _, name := range []string{"first", "second"} {
-		t := rt.Task(name)
-		t.Write(stone)
-		t.Do(func(t *orwl.Task) error {
-			for round := range t.Rounds(2) {
-				fmt.Println(round, t.Name())
-			}
-			return nil
-		})
-	}
-	must(rt.Run(context.Background()))
-	// Output:
-	// 0 first
-	// 0 second
-	// 1 first
-	// 1 second
-}
-
-// With priorities, a task may have its turn before others that were declared earlier,
-// as long as the tasks do not wait in a circle.
-func ExampleAccess_Priority() {
-	program := func(eat func(name string), late int) *orwl.Runtime {
-		rt, err := orwl.New(orwl.Options{})
-		must(err)
-		left, right := rt.Resource("left fork", 0), rt.Resource("right fork", 0)
-		for i, name := range []string{"Ana", "Ben"} {
-			t := rt.Task(name)
-			t.Write(left).Priority(-i)
-			t.Write(right).Priority(late * i)
-			t.Do(func(t *orwl.Task) error {
-				for range t.Rounds(1) {
-					eat(t.Name())
-				}
-				return nil
-			})
-		}
-		return rt
-	}
-	eat := func(name string) { fmt.Println(name, "eats") }
-	must(program(eat, -1).Run(context.Background()))
-	fmt.Println(program(eat, 1).Run(context.Background()))
-	// Output:
-	// Ben eats
-	// Ana eats
-	// liveness: deadlock: of 2 tasks, 2 would wait for ever:
-	// 	Ana waits to write "left fork" (access 1), which Ben holds to write (access 1)
-	// 	Ben waits to write "right fork" (access 2), which Ana holds to write (access 2)
-	// 	give the accesses of this cycle other priorities, or none: then the tasks take turns in their order
-}
-
-// The natural Jacobi: in each round a cell publishes its value, releases it, and then
-// reads its neighbours. It holds one resource after the other, and its Sequence
-// declares that. The result equals a plain loop over two arrays.
-func ExampleTask_Sequence() {
-	const rounds = 10
-	values := []float64{0, 8, 0, 4, 0}
-	n := len(values)
-
-	rt, err := orwl.New(orwl.Options{})
-	must(err)
-	cells := make([]*resource.Resource, n)
-	for i := range cells {
-		cells[i] = orwl.Array[float64](rt, fmt.Sprintf("cell %d", i), 1)
-	}
-	result := make([]float64, n)
-	for i := range cells {
-		t := rt.Task(fmt.Sprintf("task %d", i))
-		own := t.Write(cells[i])
-		west := t.Read(cells[(i+n-1)%n]).Priority(1) // after all have published
-		east := t.Read(cells[(i+1)%n]).Priority(1)
-		t.Sequence(
-			orwl.Acquire(own), orwl.Release(own),
-			orwl.Acquire(west, east), orwl.Release(west, east),
-		)
-		t.Do(func(t *orwl.Task) error {
-			value, ctx := values[i], t.Context()
-			for range rounds {
-				if err := own.Acquire(ctx); err != nil {
-					return err
-				}
-				orwl.Write[float64](own)[0] = value
-				if err := own.Next(); err != nil {
-					return err
-				}
-				if err := errors.Join(west.Acquire(ctx), east.Acquire(ctx)); err != nil {
-					return err
-				}
-				value = (orwl.Read[float64](west).At(0) + 2*orwl.Read[float64](east).At(0)) / 4
-				if err := errors.Join(west.Next(), east.Next()); err != nil {
-					return err
-				}
-				t.EndRound()
-			}
-			result[i] = value
-			return nil
-		})
-	}
-	must(rt.Run(context.Background()))
-	fmt.Printf("%.5f\n", result)
-
-	for range rounds {
-		old := slices.Clone(values)
-		for i := range values {
-			values[i] = (old[(i+n-1)%n] + 2*old[(i+1)%n]) / 4
-		}
-	}
-	fmt.Println("as the loop computes:", slices.Equal(result, values))
-	// Output:
-	// [0.12756 0.12069 0.16617 0.09937 0.16197]
-	// as the loop computes: true
 }
 
 // The next step of a program may depend on a result. So a program runs in stages: each is declared when the
@@ -188,28 +69,22 @@ func ExampleRuntime_Inspect() {
 	stop := errors.New("seen enough")
 	rt, err := orwl.New(orwl.Options{})
 	must(err)
-	data := rt.Resource("data", 0)
+	data := orwl.Array[float64](rt, "data", 1)
 	reader, writer := rt.Task("reader"), rt.Task("writer")
-	reader.Read(data)
-	writer.Write(data)
-	reader.Do(func(t *orwl.Task) error {
-		for range t.Rounds(-1) {
-			if t.Round() == 3 {
-				fmt.Print(rt.Inspect())
-				return stop
-			}
+	orwl.Reads[float64](reader, data)
+	orwl.Writes[float64](writer, data)
+	reader.Each(4, func(round int) error {
+		if round == 0 {
+			fmt.Print(rt.Inspect())
+			return stop
 		}
 		return nil
 	})
-	writer.Do(func(t *orwl.Task) error {
-		for range t.Rounds(-1) {
-		}
-		return nil
-	})
+	writer.Each(4, func(int) error { return nil })
 	err = rt.Run(context.Background())
 	fmt.Println(errors.Is(err, stop), err)
 	// Output:
-	// reader, round 3, holds data, works
-	// writer, round 3, waits to write data ──▶ reader
+	// reader, round 0, holds data, works
+	// writer, round 0, waits to write data ──▶ reader
 	// true orwl: task "reader": seen enough
 }

@@ -77,7 +77,7 @@ func TestFailedTaskCommitsNothing(t *testing.T) {
 					return nil
 				})
 				err := rt.Run(context.Background())
-				var failed *TaskError
+				var failed *taskError
 				if !errors.As(err, &failed) || failed.Task != "a" {
 					t.Fatalf("the run ended with %v", err)
 				}
@@ -148,7 +148,7 @@ func TestFailureIsToldBeforeItsEffects(t *testing.T) {
 		})
 	}
 	err := rt.Run(context.Background())
-	var failed *TaskError
+	var failed *taskError
 	if !errors.As(err, &failed) || failed.Task != "0" || failed.Err != errPlanned {
 		t.Errorf("the run ended with %v", err)
 	}

@@ -72,7 +72,7 @@ func TestStaleView(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := faulting(t, body)
 			var stale *queue.StaleViewError
-			var task *TaskError
+			var task *taskError
 			if !errors.As(err, &stale) || !errors.As(err, &task) {
 				t.Fatalf("%v, want a *queue.StaleViewError", err)
 			}

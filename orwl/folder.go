@@ -137,7 +137,7 @@ func (c *cuts) saves() {
 		}
 		c.disk <- func() {
 			began := time.Now()
-			f.Processors = c.rt.Processors()
+			f.Processors = c.rt.o.Nodes.Processors()
 			err := c.folder.Save(f, records)
 			c.spent.Add(int64(time.Since(began)) / 3) // nobody sends it, or takes it
 			c.post(event{saved: &saved{f.Held, err}})

@@ -17,7 +17,7 @@ func TestForeignResource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const declare = "declare it with Resource of this runtime, or look it up by its name: "
+	const declare = "declare it by Array with this runtime: "
 	const foreign = "orwl: resource is not of this runtime: " + declare
 	const none = "orwl: resource is nil: " + declare
 	for _, c := range []struct {

@@ -13,8 +13,6 @@ import (
 // ways are the ways in which a body can use an access for writing.
 var ways = map[string]func(out Out[uint64]){
 	"Slice": func(out Out[uint64]) { out.Slice()[0] = 7 },
-	"Part":  func(out Out[uint64]) { out.Part(0, 1)[0] = 7 },
-	"View":  func(out Out[uint64]) { out.View().At(0) },
 	"In":    func(out Out[uint64]) { In[uint64](out).View().At(0) },
 	"Write": func(out Out[uint64]) { Write[uint64](out.Access())[0] = 7 },
 	"Read":  func(out Out[uint64]) { Read[uint64](out.Access()).At(0) },
@@ -36,7 +34,7 @@ var kinds = map[string]func(task *Task, body func()){
 // blames checks that a run has ended because thief used what owner has declared, and has changed nothing.
 func blames(t *testing.T, err error, r *resource.Resource) {
 	t.Helper()
-	var task *TaskError
+	var task *taskError
 	if !errors.Is(err, errOtherTask) || !errors.As(err, &task) || task.Task != "thief" || isPanicked(err) ||
 		!strings.Contains(err.Error(), `"owner"`) || !strings.Contains(err.Error(), `used by task "thief"`) {
 		t.Errorf("%v, want errOtherTask of thief and owner", err)
@@ -144,7 +142,7 @@ func TestAccessInHelper(t *testing.T) {
 			s := out.Slice()
 			var all sync.WaitGroup
 			for i := range 2 {
-				all.Go(func() { s[i] = 1 + out.View().At(i) })
+				all.Go(func() { s[i] = 1 + In[uint64](out).View().At(i) })
 			}
 			all.Wait()
 		})

@@ -136,7 +136,7 @@ func (k *looker) task(t *Task) *looks.Task {
 // access puts the request of an access into its line. It notes the state of the request, and for how
 // long that was seen.
 func (k *looker) access(t *Task, a *Access, at *looks.Access) {
-	p := a.Place()
+	p := &a.place
 	look := p.Inspect(a.resource)
 	if at.Line.Planned {
 		look = p.InspectRun(a.resource)

@@ -24,20 +24,12 @@ type JoinOptions struct {
 	// Place is which node of how many this is, and where the others are;
 	// launch.FromEnvironment if nil.
 	Place *launch.Place
-	// Lease is for how long a node is believed to be there after it was heard, Skew by how
-	// much a clock may be wrong over that time, and Beat how often nodes speak: by default
-	// Place.Lease, which is ORWL_LEASE, or 1.5 s; a sixth of that, at most 250 ms; and half of
-	// the skew.
-	// A node is lost after Lease+Skew of silence, and has let go by itself what others had
-	// lent to it after Lease-Skew. A node of the same launcher that runs is slow, and not
-	// lost. All nodes have the same Lease and Skew.
-	Lease, Skew, Beat time.Duration
-	// Patience is for how long the nodes wait for each other in the beginning, 30 s
-	// by default.
-	Patience time.Duration
-	// Machine divides a machine into several: the node shares memory only with nodes of its
-	// machine that say the same. By default all do.
-	Machine string
+	// Lease is for how long a node is believed to be there after it was heard: by default
+	// Place.Lease, which is ORWL_LEASE, or 1.5 s. A clock may be wrong by a sixth of that, at most
+	// 250 ms. A node is lost after so much more silence, and has let go by itself what others had
+	// lent to it so much earlier. A node of the same launcher that runs is slow, and not
+	// lost. All nodes have the same Lease.
+	Lease time.Duration
 	// Remote has the node share no memory with other nodes of its machine, as if each had a
 	// machine of its own.
 	Remote bool
@@ -57,11 +49,11 @@ func (o *JoinOptions) network(p launch.Place) (node.Network, error) {
 		return linked.Network, nil
 	}
 	return nil, fmt.Errorf("%w: the run has %d nodes (%s): write import _ \"github.com/orwl/go-orwl/orwl/nodes\" in the program, "+
-		"or start it with ORWL_NODES=1", ErrNoNetwork, p.Nodes, p.How)
+		"or start it with ORWL_NODES=1", errNoNetwork, p.Nodes, p.How)
 }
 
 // errLate is a place in a run that others have begun without this node, or would begin without it.
-var errLate = errors.New("orwl: the run of a program that uses Join, Options.AtLoss or Survive.Off has one life, and so takes no node that comes late: " +
+var errLate = errors.New("orwl: the run of a program that uses Join or Survive.Off has one life, and so takes no node that comes late: " +
 	"start it without ORWL_BEGIN, ORWL_LATE and ORWL_RESTARTS")
 
 // Join meets the other nodes of the run. It returns when all are there.
@@ -138,8 +130,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.network, err = o.Network.Join(ctx, node.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
-		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
-		Machine: o.Machine, Remote: o.Remote, Begin: p.Begin, Late: p.Late, Hold: true, Launched: p.How == launch.Spawned, Log: o.Log,
+		Listening: n.listening(o.Log), Lease: o.Lease, Remote: o.Remote, Begin: p.Begin, Late: p.Late, Hold: true, Launched: p.How == launch.Spawned, Log: o.Log,
 	})
 	return err
 }
@@ -226,7 +217,7 @@ func Run(ctx context.Context, o Options, program func(ctx context.Context, rt *R
 	if o.Join.Log == nil {
 		o.Join.Log = o.Log
 	}
-	n, err := come(ctx, o.Join, o.AtLoss == EndRun && !o.Survive.Off)
+	n, err := come(ctx, o.Join, o.atLoss == endRun && !o.Survive.Off)
 	if err != nil {
 		return err
 	}

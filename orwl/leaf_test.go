@@ -43,7 +43,7 @@ func leafRun(t *testing.T, busy bool, body func(a *Task, x *Access, y, z *resour
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) {
+		rt := mustNew(t, Options{Stall: stall, onStall: func(s inspect.State) {
 			t.Errorf("hangs:\n%v", s)
 			cancel()
 		}})
@@ -118,7 +118,7 @@ func TestLeafUndeclared(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
 			leafRun(t, false, func(a *Task, x *Access, _, _ *resource.Resource) error {
-				if err := access(a.Context(), x.Resource()); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), "Runtime.Snapshots") {
+				if err := access(a.Context(), x.Resource()); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), "look at it before or after") {
 					t.Errorf("%v, want the run to have it", err)
 				}
 				return nil
@@ -223,7 +223,7 @@ func TestLeafStall(t *testing.T) {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				var got string
-				rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) {
+				rt := mustNew(t, Options{Stall: stall, onStall: func(s inspect.State) {
 					got = s.String()
 					cancel()
 				}})

@@ -87,7 +87,7 @@ func newSurvival(o Options, alone bool) (*survival, error) {
 			return nil, fmt.Errorf("orwl: %s is %q: want a number from 1 on", livesVariable, text)
 		}
 	}
-	if o.AtLoss != EndRun || o.Survive.Off || alone && seed == 0 && o.Survive.folder() == "" {
+	if o.atLoss != endRun || o.Survive.Off || alone && seed == 0 && o.Survive.folder() == "" {
 		return nil, nil
 	}
 	origin := 0

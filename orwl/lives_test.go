@@ -89,9 +89,9 @@ func (c chain) declare(rt *Runtime, during func(task, round int) error) (numbers
 			if err := during(i, round); err != nil {
 				return err
 			}
-			v := c.mix(i, round, left.View().At(0), own.View().At(0), right.View().At(0))
+			v := c.mix(i, round, left.View().At(0), own.Slice()[0], right.View().At(0))
 			own.Slice()[0] = v
-			all.Slice()[0] = all.View().At(0)*3 + v
+			all.Slice()[0] = all.Slice()[0]*3 + v
 			if c.ends[i] == round+1 {
 				t.Last()
 			}

@@ -9,14 +9,14 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// AtLoss is what the loss of another node does to a run: that it has died, stands
+// atLoss is what the loss of another node does to a run: that it has died, stands
 // still, or cannot be reached any more, or that it has left before its time.
-type AtLoss uint8
+type atLoss uint8
 
 const (
-	// EndRun ends the run on all nodes, with a *NodeError that names the node.
-	EndRun AtLoss = iota
-	// GoOn goes on with those nodes that are left. Tasks of the lost node are taken
+	// endRun ends the run on all nodes, with a *NodeError that names the node.
+	endRun atLoss = iota
+	// goOn goes on with those nodes that are left. Tasks of the lost node are taken
 	// out of all queues; what the loss of a writer does to a resource, its policy says.
 	// Accesses to resources that had their home there end with an error that matches
 	// [resource.ErrLost]; a task that returns it ends the run, a task that heeds it
@@ -24,7 +24,7 @@ const (
 	//
 	// A node that is cut off from too many others does not go on: see p2p.ErrApart. A loss
 	// before all nodes have made their first requests ends the run nevertheless.
-	GoOn
+	goOn
 )
 
 // NodeError is the failure of another node. If that is lost, the error matches
@@ -135,9 +135,9 @@ func silence(peer int) error {
 }
 
 // begin has end called when another node's failure ends the run.
-func (n *Nodes) begin(end func(error), at AtLoss) {
-	n.fate.Begin(end, at == GoOn)
-	if at == GoOn {
+func (n *Nodes) begin(end func(error), at atLoss) {
+	n.fate.Begin(end, at == goOn)
+	if at == goOn {
 		n.outlive()
 	}
 }

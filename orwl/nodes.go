@@ -148,9 +148,6 @@ func (n *Nodes) machines() spread.Machines {
 // many reports whether there are others.
 func (n *Nodes) many() bool { return n.Count() > 1 }
 
-// Place is how the process came to be this node.
-func (n *Nodes) Place() launch.Place { return n.place }
-
 // Counts is what has gone to and fro between this node and the others because of
 // resources: all zero if there is no other.
 func (n *Nodes) Counts() queue.SiteCounts {

@@ -15,20 +15,9 @@ type Options struct {
 	// Stall is how long nothing may move before the runtime reports what the tasks hold
 	// and wait for: 10 s by default, never if negative.
 	Stall time.Duration
-	// OnStall gets the state, once until something moves again. By default the runtime
-	// logs its text as a warning.
-	OnStall func(inspect.State)
 	// Log is the runtime's logger; slog.Default by default.
 	Log *slog.Logger
-	// Guard is the reader-writer lock between ordered and relaxed access to a resource,
-	// by its name in `orwl locks`: "RMA-RW" by default. Each resource has its own: on the
-	// run's fabric if [Runtime.Relaxed] has declared it, otherwise from the first relaxed
-	// access on.
-	Guard string
-	// Tree is the machine of this node: these locks stand on it, and
-	// workers run on its ranks.
-	Tree *topology.Tree
-	// PinWorkers binds each worker of step tasks to a CPU of its own, spread over Tree, for
+	// PinWorkers binds each worker of step tasks to a CPU of its own, spread over the machine, for
 	// as long as it runs. There are no more workers than CPUs. Step tasks that share much
 	// start on the same worker or on workers that are near each other.
 	//
@@ -36,12 +25,9 @@ type Options struct {
 	// wake a pinned worker takes 43 to 99 µs, and to wake another one about 0.5 µs. Tasks
 	// with goroutines are never pinned. Two nodes of one machine need different CPUs: give
 	// each process its own, for example with taskset. New returns an error that matches
-	// host.ErrNoCPU if the CPUs of Tree have no numbers, as on systems without affinity. Run
+	// host.ErrNoCPU if the CPUs have no numbers, as on systems without affinity. Run
 	// ends with a *host.PinError if the kernel refuses.
 	PinWorkers bool
-	// TL is how many groups in a row the queue grants while a relaxed access waits:
-	// 50 by default.
-	TL int
 	// FaultPages gives all resources fault pages, to find mistakes: a task that uses a
 	// view after its release ends with an error, and cannot read
 	// what another task writes. Each access that maps bytes costs some system calls.
@@ -50,12 +36,18 @@ type Options struct {
 	Nodes *Nodes
 	// Join is how [Run] meets the other nodes.
 	Join JoinOptions
-	// AtLoss says what the loss of another node does: it ends the run by default.
-	AtLoss AtLoss
 	// Survive says how the run goes on when a node is lost.
 	Survive Survive
 	// Observers hear what the runtime and the tasks of this node do.
 	Observers []Observer
+
+	// No program sets the fields below.
+
+	onStall func(inspect.State) // gets the state instead of the log, once until something moves again
+	guard   string              // the reader-writer lock between ordered and relaxed access to each resource: RMA-RW by default
+	tree    *topology.Tree      // the machine of this node, if not the real one: guards stand on it, and workers run on its ranks
+	tl      int                 // how many groups in a row the queue grants while a relaxed access waits: 50 by default
+	atLoss  atLoss              // what the loss of another node does
 }
 
 const (
@@ -68,8 +60,8 @@ func (o Options) withDefaults() Options {
 	if o.Stall == 0 {
 		o.Stall = defaultStall
 	}
-	if o.Guard == "" {
-		o.Guard = defaultGuard
+	if o.guard == "" {
+		o.guard = defaultGuard
 	}
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -78,11 +70,8 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) validate() error {
-	if spec, ok := locks.ByName(o.Guard); !ok || spec.Kind != locks.ReaderWriter {
-		return fmt.Errorf("orwl: Options.Guard is %q: want a lock with readers, as `orwl locks` lists them", o.Guard)
-	}
-	if o.AtLoss > GoOn {
-		return fmt.Errorf("orwl: Options.AtLoss is %d: want EndRun or GoOn", o.AtLoss)
+	if spec, ok := locks.ByName(o.guard); !ok || spec.Kind != locks.ReaderWriter {
+		return fmt.Errorf("orwl: the guard is %q: want a lock with readers, as `orwl locks` lists them", o.guard)
 	}
 	if o.Stall >= 0 && o.Stall < leastStall {
 		return fmt.Errorf("orwl: Options.Stall is %v: want at least %v, 0 for %v, or less than 0 for never", o.Stall, leastStall, defaultStall)

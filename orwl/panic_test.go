@@ -46,9 +46,9 @@ func TestPanicLine(t *testing.T) {
 				return nil
 			})
 			err := rt.Run(t.Context())
-			var p *PanicError
+			var p *panicError
 			if !errors.As(err, &p) {
-				t.Errorf("%s of a %s: %v, want a *PanicError", name, kind, err)
+				t.Errorf("%s of a %s: %v, want a *panicError", name, kind, err)
 				continue
 			}
 			first, stack, _ := strings.Cut(err.Error(), "\n")

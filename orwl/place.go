@@ -12,23 +12,18 @@ import (
 	"github.com/orwl/go-orwl/orwl/placement"
 )
 
-// Placement says where the tasks of a run run and where its resources are kept, as one of its nodes
-// knows it: see [inspect.Placement]. Its String is a table of all tasks and resources, and Why is
-// about one task.
-type Placement = inspect.Placement
-
-// Placement returns where the tasks run and where the resources are kept. Before the run
+// Placement returns where the tasks run and where the resources are kept, as this node knows it. Before the run
 // it is the zero Placement.
-func (rt *Runtime) Placement() Placement {
+func (rt *Runtime) Placement() inspect.Placement {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	if rt.run == nil {
-		return Placement{}
+		return inspect.Placement{}
 	}
 	return rt.placement()
 }
 
-func (rt *Runtime) placement() Placement {
+func (rt *Runtime) placement() inspect.Placement {
 	var tasks []inspect.TaskPlacement
 	for _, t := range rt.tasks {
 		tasks = append(tasks, rt.taskPlacement(t))

@@ -94,7 +94,7 @@ func TestPlacementOfARun(t *testing.T) {
 		if p := rt.Placement(); p.Tasks != nil {
 			t.Errorf("before the run: %+v", p)
 		}
-		var seen Placement
+		var seen inspect.Placement
 		pairProgram(rt, func(task *Task) {
 			task.Each(2, func(int) error {
 				if task.name != "c" {
@@ -196,7 +196,7 @@ On node 0 it would change the bytes between nodes by -16 a round.
 // String tells all tasks and resources.
 func TestPlacementString(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	rt := mustNew(t, Options{PinWorkers: true, Tree: topology.FromCPUs([]topology.CPU{{Number: 3}})})
+	rt := mustNew(t, Options{PinWorkers: true, tree: topology.FromCPUs([]topology.CPU{{Number: 3}})})
 	x := rt.Resource("x", 16)
 	rt.Resource("y", 8)
 	task := rt.Task("first")

@@ -64,7 +64,6 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 			continue
 		}
 		tasks[i] = plan.Task{Rounds: t.step.left(), Node: t.on}
-		s.Tasks[i].Sequence = nil // a step holds all its accesses at once
 		p.steps++
 	}
 	many := rt.o.Nodes.many()
@@ -208,7 +207,7 @@ func (p *planned) join(a *Access) error {
 		h.Skip()
 		return nil
 	}
-	return a.Place().Join(h, a.mode)
+	return a.place.Join(h, a.mode)
 }
 
 // mostInTurn is how many steps inTurn looks at.
@@ -364,7 +363,7 @@ func (s *step) planned(p *planned, worker int, round uint32) (last bool, err err
 	}
 	w := &p.workers[worker].kept
 	for _, a := range t.accesses {
-		w.ends(a.Place())
+		w.ends(&a.place)
 	}
 	queue.EndAll(t.places, last)
 	for i, a := range t.accesses {
@@ -402,7 +401,7 @@ func (p *planned) waits(counter, other int) {
 	for _, a := range s.task.accesses {
 		for _, b := range p.accesses(other) {
 			if a.resource == b.resource && (a.mode == queue.Write || b.mode == queue.Write) {
-				_ = a.Place().Waits(context.Background())
+				_ = a.place.Waits(context.Background())
 				return
 			}
 		}

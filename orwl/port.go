@@ -1,7 +1,6 @@
 package orwl
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/orwl/go-orwl/net/node"
@@ -62,16 +61,7 @@ func (n *Nodes) Port(number int, o PortOptions) (*Port, error) {
 	return p, nil
 }
 
-// Send sends a message to another node. It first waits until not too much is on its way
-// there. It has copied the message when it returns.
-func (p *Port) Send(ctx context.Context, to int, header, bulk []byte) error {
-	if err := p.n.node.Pace(ctx, to); err != nil {
-		return err
-	}
-	return p.Answer(to, header, bulk)
-}
-
-// Answer is Send without waiting: for PortOptions.Take.
-func (p *Port) Answer(to int, header, bulk []byte) error {
+// Send sends a message to another node. It waits for nothing, and has copied the message when it returns.
+func (p *Port) Send(to int, header, bulk []byte) error {
 	return p.n.node.Send(to, p.channel, header, bulk, false)
 }

@@ -14,7 +14,6 @@ import (
 func TestPorts(t *testing.T) {
 	nodes := crew(t, 3)
 	defer disband(t, nodes)
-	ctx := context.Background()
 	each(nodes, func(i int, n *Nodes) {
 		const messages = 50
 		answers := make(chan string, 2*2*messages)
@@ -26,7 +25,7 @@ func TestPorts(t *testing.T) {
 					answers <- fmt.Sprintf("%d%d %s", number, from, bulk)
 					return nil
 				}
-				return p.Answer(from, []byte("answer"), fmt.Appendf(nil, "%s %d", header, len(bulk)))
+				return p.Send(from, []byte("answer"), fmt.Appendf(nil, "%s %d", header, len(bulk)))
 			}})
 			if err != nil {
 				t.Error(err)
@@ -41,7 +40,7 @@ func TestPorts(t *testing.T) {
 					if to == i {
 						continue
 					}
-					if err := p.Send(ctx, to, fmt.Appendf(nil, "message %d", m), bulk); err != nil {
+					if err := p.Send(to, fmt.Appendf(nil, "message %d", m), bulk); err != nil {
 						t.Error(err)
 					}
 					want[fmt.Sprintf("%d%d message %d %d", number, to, m, len(bulk))]++

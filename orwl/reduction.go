@@ -23,8 +23,7 @@ import (
 // the one of the round before. Many parts are combined by a tree of hidden tasks. The tree follows from the order of the
 // tasks that put, and from nothing else: so the bits are the same on any nodes.
 
-// Reduction is a value of type V that comes of what tasks put in each round, which is of type S. See [NewSum], [NewMax],
-// [NewMin] and [NewReduction].
+// Reduction is a value of type V that comes of what tasks put in each round, which is of type S. See [NewSum].
 type Reduction[S, V any] struct {
 	reduction
 	combine func(into, from *S)
@@ -57,9 +56,9 @@ type reader struct {
 	behind bool // the task stands behind the hidden ones
 }
 
-// NewReduction declares a reduction. combine adds from to into, and value is the result of all. The parts are combined in
+// newReduction declares a reduction. combine adds from to into, and value is the result of all. The parts are combined in
 // a binary tree over the tasks that put, in the order of the program, so combine need not be associative.
-func NewReduction[S, V any](rt *Runtime, name string, combine func(into, from *S), value func(*S) V) *Reduction[S, V] {
+func newReduction[S, V any](rt *Runtime, name string, combine func(into, from *S), value func(*S) V) *Reduction[S, V] {
 	r := &Reduction[S, V]{reduction: reduction{rt: rt, name: name}, combine: combine, value: value}
 	r.record = Array[record[V]](rt, name, 1)
 	r.declare = r.hide
@@ -76,17 +75,7 @@ func NewReduction[S, V any](rt *Runtime, name string, combine func(into, from *S
 //		return nil
 //	})
 func NewSum(rt *Runtime, name string) *Reduction[exact.Sum, float64] {
-	return NewReduction(rt, name, (*exact.Sum).Merge, (*exact.Sum).Value)
-}
-
-// NewMax declares the greatest of all values.
-func NewMax[T cmp.Ordered](rt *Runtime, name string) *Reduction[T, T] {
-	return NewReduction(rt, name, func(into, from *T) { *into = max(*into, *from) }, func(v *T) T { return *v })
-}
-
-// NewMin declares the least of all values.
-func NewMin[T cmp.Ordered](rt *Runtime, name string) *Reduction[T, T] {
-	return NewReduction(rt, name, func(into, from *T) { *into = min(*into, *from) }, func(v *T) T { return *v })
+	return newReduction(rt, name, (*exact.Sum).Merge, (*exact.Sum).Value)
 }
 
 // Put is how a task puts a value in each round. A round that puts none puts the last one again.
@@ -95,18 +84,15 @@ type Put[S any] struct{ access *Access }
 // Put declares that the task puts a value in each round. Its body is one of [Task.Each].
 func (r *Reduction[S, V]) Put(t *Task) Put[S] {
 	name := fmt.Sprintf("%s: %s", r.name, t.name)
-	part := r.rt.Lookup(name)
+	part := r.rt.lookup(name)
 	if part == nil {
 		part = Array[S](r.rt, name, 1)
 	}
-	a := t.Write(part)
+	a := t.writes(part)
 	r.join()
 	r.puts = append(r.puts, a)
 	return Put[S]{a}
 }
-
-// Set puts a value, in the body of the task.
-func (p Put[S]) Set(v S) { Write[S](p.access)[0] = v }
 
 // New is the value that the round puts, empty at first, to be changed in place.
 func (p Put[S]) New() *S {
@@ -128,7 +114,7 @@ func (r *Reduction[S, V]) Now(t *Task) Reduced[S, V] { return r.read(t, true) }
 func (r *Reduction[S, V]) Before(t *Task) Reduced[S, V] { return r.read(t, false) }
 
 func (r *Reduction[S, V]) read(t *Task, now bool) Reduced[S, V] {
-	at := &reader{access: t.Read(r.record), now: now}
+	at := &reader{access: t.reads(r.record), now: now}
 	r.join()
 	r.reads = append(r.reads, at)
 	return Reduced[S, V]{r, at}
@@ -152,7 +138,7 @@ func (r *Reduction[S, V]) Until(accepts func(V) bool) *Reduction[S, V] {
 
 // Value is the value, in the body of the task.
 func (r Reduced[S, V]) Value() V {
-	v := Read[record[V]](r.access).At(0)
+	v := read[record[V]](r.access).At(0)
 	switch {
 	case r.now:
 		return v.Now
@@ -171,13 +157,13 @@ const fan = 16
 func (r *Reduction[S, V]) hide() {
 	in := make([]*resource.Resource, len(r.puts))
 	for i, a := range r.puts {
-		in[i] = a.Resource()
+		in[i] = (*resource.Resource)(a.resource)
 	}
 	for level := 1; len(in) > fan; level++ {
 		var out []*resource.Resource
 		for part := range slices.Chunk(in, fan) {
 			name := fmt.Sprintf("%s, %d.%d", r.name, level, len(out)+1)
-			sum := r.rt.Lookup(name)
+			sum := r.rt.lookup(name)
 			if sum == nil {
 				sum = Array[S](r.rt, name, 1)
 			}
@@ -338,10 +324,10 @@ func (r *reduction) end(tasks []*Task) {
 			})
 			return
 		}
-		i := slices.IndexFunc(t.accesses, func(a *Access) bool { return a.Resource() == r.record })
+		i := slices.IndexFunc(t.accesses, func(a *Access) bool { return a.resource == core(r.record) })
 		switch {
 		case i < 0:
-			t.step.ends = append(t.step.ends, t.Read(r.record))
+			t.step.ends = append(t.step.ends, t.reads(r.record))
 		case t.accesses[i].mode == resource.Read:
 			t.step.ends = append(t.step.ends, t.accesses[i])
 		}
@@ -351,7 +337,7 @@ func (r *reduction) end(tasks []*Task) {
 // over reports whether a reduction has ended the run before the round that is about to begin.
 func (s *step) over() bool {
 	for _, a := range s.ends {
-		b, _ := a.Place().Bytes() // the step holds it
+		b, _ := a.place.Bytes() // the step holds it
 		if end := binary.NativeEndian.Uint64(b); end > 0 && uint64(s.round) >= end {
 			return true
 		}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/guards"
@@ -13,20 +14,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Relaxed declares relaxed access to a resource of this runtime, from every node: see
-// [resource.Resource.Snapshot] and the other kinds there. The run's fabric then has the
-// resource's guard, and its home keeps the bytes where other nodes reach them. Fault pages do
-// not watch such bytes.
-//
-// Without Relaxed, a resource allows relaxed access on its home's node only, the first one waits for
-// earlier requests, and none begins while a run of one node has the resource for itself. Relaxed access to a resource that has been declared waits for none.
-//
-// No task declares an access to such a resource: its bodies use handles and relaxed access. To look at a
-// resource of a run's tasks, see [Runtime.Snapshots].
-//
-// The nodes then have a fabric (see [node.Node]), so the program must not make another.
-// The loss of a node breaks all resources that are declared so.
-func (rt *Runtime) Relaxed(r *resource.Resource) {
+// Relaxed implements inner.Runtime.
+func (rt innerRuntime) Relaxed(r *resource.Resource) {
 	rt.declareOf(core(r), "relaxed access", func(name string) error {
 		if rt.runs > 0 && rt.o.Nodes.many() {
 			return fmt.Errorf("%w: relaxed access to resource %q: several nodes open it before their first run", errStarted, name)
@@ -58,7 +47,7 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*queue.Resource) (x *rel
 		return nil, err
 	}
 	x.guards, err = guards.New(ctx, guards.Options{
-		Node: rt.Node(), Grounds: grounds, Network: rt.o.Nodes.node, Channel: guardChannel, Lock: rt.o.Guard, Guards: len(all),
+		Node: rt.Node(), Grounds: grounds, Network: rt.o.Nodes.node, Channel: guardChannel, Lock: rt.o.guard, Guards: len(all),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("orwl: relaxed access from every node: %w", err)
@@ -143,20 +132,20 @@ func (rt *Runtime) makeGuard(name string) (queue.Guard, error) {
 	if rt.o.Nodes.many() {
 		x := rt.relaxing.Load()
 		if x == nil {
-			return queue.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
+			return queue.Guard{}, fmt.Errorf("%w: %q", inner.ErrEarly, name)
 		}
 		home := x.homes[name]
 		i := slices.IndexFunc(x.resources, func(r *queue.Resource) bool { return r.Name() == name })
 		switch {
 		case i >= 0 && home != rt.Node() && !x.published:
-			return queue.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
+			return queue.Guard{}, fmt.Errorf("%w: %q", inner.ErrEarly, name)
 		case i >= 0:
 			return x.guards.Guard(i, home)
 		case home != rt.Node():
 			return queue.Guard{}, fmt.Errorf("%w: %q", errNotRelaxed, name)
 		}
 	}
-	return newGuard(rt.o.Guard, lockerOptions{tree: rt.o.Tree})
+	return newGuard(rt.o.guard, lockerOptions{tree: rt.o.tree})
 }
 
 // identity is the task's context, and the holder in it, by which package resource applies
@@ -169,7 +158,7 @@ type identity struct {
 // eachPlace yields the places of the task's accesses.
 func (t *Task) eachPlace(yield func(*queue.Place) bool) {
 	for _, a := range t.accesses {
-		if !yield(a.Place()) { // no other place of the access holds
+		if !yield(&a.place) { // no other place of the access holds
 			return
 		}
 	}

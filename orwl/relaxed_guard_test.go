@@ -24,14 +24,14 @@ func TestGuards(t *testing.T) {
 		}
 		t.Run(spec.Name, func(t *testing.T) { snapshots(t, spec.Name) })
 	}
-	if _, err := New(Options{Guard: "MCS"}); err == nil {
+	if _, err := New(Options{guard: "MCS"}); err == nil {
 		t.Error("a lock without readers was accepted as a guard")
 	}
 }
 
 func snapshots(t *testing.T, guard string) {
 	const rounds = 500
-	rt, err := New(Options{Guard: guard, TL: 3})
+	rt, err := New(Options{guard: guard, tl: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

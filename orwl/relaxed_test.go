@@ -10,9 +10,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/wire"
+	"github.com/orwl/go-orwl/orwl/internal/linked"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -21,9 +24,22 @@ var worlds = map[string]world{"shared memory": inMemory, "frames": byFrames, "tw
 
 type world func(node int, o *JoinOptions)
 
-func inMemory(int, *JoinOptions)       {}
-func byFrames(_ int, o *JoinOptions)   { o.Remote = true }
-func divided(node int, o *JoinOptions) { o.Machine = fmt.Sprintf("machine %d", node%2) }
+func inMemory(int, *JoinOptions)     {}
+func byFrames(_ int, o *JoinOptions) { o.Remote = true }
+func divided(node int, o *JoinOptions) {
+	o.Network = onMachine{linked.Network, fmt.Sprintf("machine %d", node%2)}
+}
+
+// onMachine is a network whose node shares memory only with those that name the same machine.
+type onMachine struct {
+	node.Network
+	name string
+}
+
+func (m onMachine) Join(ctx context.Context, o node.Options) (node.Node, error) {
+	o.Machine = m.name
+	return m.Network.Join(ctx, o)
+}
 
 // crewIn is a crew whose nodes reach memory as a world says.
 func crewIn(t testing.TB, count int, in world) []*Nodes {
@@ -45,7 +61,7 @@ func TestRelaxedFromEveryNode(t *testing.T) {
 				t.Run(fmt.Sprintf("%s of %d, %s", name, count, guard), func(t *testing.T) {
 					nodes := crewIn(t, count, in)
 					defer disband(t, nodes)
-					o := Options{Guard: guard, TL: 3, FaultPages: count == 3 && runtime.GOOS == "linux"}
+					o := Options{guard: guard, tl: 3, FaultPages: count == 3 && runtime.GOOS == "linux"}
 					each(nodes, func(i int, n *Nodes) { everyNode(t, i, n, o, rounds) })
 				})
 			}
@@ -213,7 +229,7 @@ func TestRelaxedRefused(t *testing.T) {
 		rt.Relaxed(declared)
 		rt.Home(other, 0)
 		ctx := context.Background()
-		if _, _, err := declared.Snapshot(ctx, nil); !errors.Is(err, ErrEarly) {
+		if _, _, err := declared.Snapshot(ctx, nil); !errors.Is(err, inner.ErrEarly) {
 			t.Errorf("before Run: %v", err)
 		}
 		if err := rt.Run(ctx); err != nil {

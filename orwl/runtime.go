@@ -68,7 +68,7 @@ type run struct {
 
 // fail ends the run because a task has ended with an error.
 func (r *run) fail(t *Task, err error) {
-	why := error(&TaskError{t.name, err})
+	why := error(&taskError{t.name, err})
 	if other := (*NodeError)(nil); errors.As(err, &other) {
 		why = other // the node's loss is the reason, not the task
 	}
@@ -153,7 +153,7 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong error) *resource.Resource {
 	r, bad := queue.NewWith(name, size, queue.Options{
 		FaultPages: rt.pages, Elements: elements,
-		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL},
+		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.tl},
 	})
 	if bad != nil {
 		r, _ = queue.New(name, 0)
@@ -170,7 +170,7 @@ func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong 
 		r.Break(err)
 		return (*resource.Resource)(r)
 	}
-	rt.tell(Event{Kind: Made, Resource: (*resource.Resource)(r), Guard: rt.o.Guard})
+	rt.tell(Event{Kind: Made, Resource: (*resource.Resource)(r), Guard: rt.o.guard})
 	return (*resource.Resource)(r)
 }
 
@@ -206,8 +206,8 @@ func (rt *Runtime) declareOf(r *queue.Resource, what string, change func(name st
 	})
 }
 
-// Lookup is the resource of that name, or nil.
-func (rt *Runtime) Lookup(name string) *resource.Resource {
+// lookup is the resource of that name, or nil.
+func (rt *Runtime) lookup(name string) *resource.Resource {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return (*resource.Resource)(rt.resources[name])
@@ -240,20 +240,21 @@ func (rt *Runtime) Close() error {
 	return errs
 }
 
-// System is the program as package liveness sees it: tasks, accesses, priorities and
-// sequences.
-func (rt *Runtime) System() liveness.System {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	return systemOf(rt.tasks)
-}
-
 func systemOf(tasks []*Task) liveness.System {
 	s := liveness.System{Tasks: make([]liveness.Task, len(tasks))}
 	for i, t := range tasks {
 		s.Tasks[i] = t.described()
 	}
 	return s
+}
+
+// described is the task as far as its liveness goes.
+func (t *Task) described() liveness.Task {
+	d := liveness.Task{Name: t.name, Accesses: make([]liveness.Access, len(t.accesses))}
+	for i, a := range t.accesses {
+		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: int(a.priority)}
+	}
+	return d
 }
 
 // Run runs all tasks and returns when all have ended. First it checks that the program
@@ -269,8 +270,8 @@ func systemOf(tasks []*Task) liveness.System {
 // failed task begins no round.
 //
 // A run has the resources of its tasks for itself, from its start to its end: what their queues would do is
-// known, and comparing round numbers takes their place. A handle from outside waits for the end of the run, and
-// [Runtime.Snapshot] looks in meanwhile. Inside of a body it is an error instead of a wait for ever, if the body waits
+// known, and comparing round numbers takes their place. A handle from outside waits for the end of the run.
+// Inside of a body it is an error instead of a wait for ever, if the body waits
 // with the task's context.
 //
 // # Stages
@@ -340,7 +341,7 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	r := &run{ctx: ctx, end: cancel}
 	n := rt.o.Nodes
 	if n != nil {
-		n.begin(r.lost, rt.o.AtLoss)
+		n.begin(r.lost, rt.o.atLoss)
 	}
 	if n.many() {
 		rt.starts.Store(time.Now().UnixNano())

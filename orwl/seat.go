@@ -18,8 +18,8 @@ type seats struct {
 
 // machine is the machine of this node.
 func (o Options) machine() *topology.Tree {
-	if o.Tree != nil {
-		return o.Tree
+	if o.tree != nil {
+		return o.tree
 	}
 	return machine()
 }

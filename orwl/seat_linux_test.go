@@ -37,7 +37,7 @@ func TestPinnedWorkersRunOnTheirCPUs(t *testing.T) {
 	}
 	n := tree.Ranks()
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
-	rt := mustNew(t, Options{PinWorkers: true, Tree: tree})
+	rt := mustNew(t, Options{PinWorkers: true, tree: tree})
 	var meeting sync.WaitGroup
 	var mu sync.Mutex
 	steps := map[int]int{} // by CPU

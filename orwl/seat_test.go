@@ -51,7 +51,7 @@ func TestNeighboursShareAWorker(t *testing.T) {
 		most  int // a straight cut through the node's tasks, and a quarter more
 	}{{"pinned", 1, true, side * 5 / 4}, {"two nodes", 2, false, side / 2 * 5 / 4}} {
 		rt := gridOn(t, 0, c.nodes, side)
-		rt.o.Tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}})
+		rt.o.tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}})
 		rt.o.PinWorkers = c.pin
 		stepGrid(rt)
 		if err := errors.Join(rt.spread(), rt.seat()); err != nil {
@@ -100,7 +100,7 @@ func TestNumberOfWorkers(t *testing.T) {
 		workers int
 	}{{false, 4}, {true, 3}} {
 		rt := gridOn(t, 0, 1, 4)
-		rt.o.Tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}, {Number: 2, Core: 2}})
+		rt.o.tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}, {Number: 2, Core: 2}})
 		rt.o.PinWorkers = c.pin
 		stepGrid(rt)
 		if err := errors.Join(rt.spread(), rt.seat()); err != nil {
@@ -114,7 +114,7 @@ func TestNumberOfWorkers(t *testing.T) {
 
 // New refuses to pin workers where CPUs have no numbers, as on systems without affinity.
 func TestPinsNeedCPUs(t *testing.T) {
-	if _, err := New(Options{PinWorkers: true, Tree: topology.Flat(2)}); !errors.Is(err, host.ErrNoCPU) {
+	if _, err := New(Options{PinWorkers: true, tree: topology.Flat(2)}); !errors.Is(err, host.ErrNoCPU) {
 		t.Errorf("%v, want host.ErrNoCPU", err)
 	}
 }
@@ -122,7 +122,7 @@ func TestPinsNeedCPUs(t *testing.T) {
 // A run ends with an error if its workers cannot be pinned: here to a CPU that no machine
 // has.
 func TestRunEndsIfWorkersCannotBePinned(t *testing.T) {
-	rt := mustNew(t, Options{PinWorkers: true, Tree: topology.FromCPUs([]topology.CPU{{Number: 1<<14 - 1}})})
+	rt := mustNew(t, Options{PinWorkers: true, tree: topology.FromCPUs([]topology.CPU{{Number: 1<<14 - 1}})})
 	task := rt.Task("t")
 	task.Write(rt.Resource("r", 8))
 	task.Each(-1, func(int) error { t.Error("a step runs"); return errPlanned })
@@ -168,7 +168,7 @@ func TestPlacedStepsComputeTheSame(t *testing.T) {
 			return
 		}
 		_, pin := tree.CPU(0)
-		rt := program(Options{Nodes: n, Tree: tree, PinWorkers: pin})
+		rt := program(Options{Nodes: n, tree: tree, PinWorkers: pin})
 		if err := rt.Run(t.Context()); err != nil {
 			t.Errorf("node %d: %v", i, err)
 			return

@@ -13,9 +13,8 @@ import (
 // errHome is the reason why a node does not serve a resource.
 var errHome = errors.New("orwl: the resource is not served here")
 
-// Network is this node's part in the network, where it was told to listen, and the run's key. The
-// node is nil if there is no other. Package session serves there.
-func (rt *Runtime) Network() (n node.Node, listen string, key []byte) {
+// Network implements inner.Runtime.
+func (rt innerRuntime) Network() (n node.Node, listen string, key []byte) {
 	if rt.o.Nodes.many() {
 		p := &rt.o.Nodes.place
 		return rt.o.Nodes.node, p.Listen, p.Key
@@ -23,9 +22,8 @@ func (rt *Runtime) Network() (n node.Node, listen string, key []byte) {
 	return nil, "", nil
 }
 
-// Served is the resource of a name, for sessions of other processes: see session.Serve. It is an
-// error before Run has begun, and a [*node.ElsewhereError] on another node than the home.
-func (rt *Runtime) Served(name string) (*resource.Resource, error) {
+// Served implements inner.Runtime.
+func (rt innerRuntime) Served(name string) (*resource.Resource, error) {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	r := rt.resources[name]
@@ -40,9 +38,8 @@ func (rt *Runtime) Served(name string) (*resource.Resource, error) {
 	return (*resource.Resource)(r), nil
 }
 
-// Queued are the requests of tasks in the queues of resources that have their home on this node,
-// and for which match is true: by resource, in the order of the queue. Package session lists them.
-func (rt *Runtime) Queued(match func(resource string) bool) (all []node.Queued) {
+// Queued implements inner.Runtime.
+func (rt innerRuntime) Queued(match func(resource string) bool) (all []node.Queued) {
 	look := rt.look()
 	for _, l := range look.Lines {
 		if !l.Whole || !look.Started || !match(l.Resource) {

@@ -27,7 +27,7 @@ func homes(ctx context.Context, p launch.Place, lease time.Duration, said func(a
 	if err != nil {
 		return err
 	}
-	rt, err := New(Options{Nodes: n, Log: silent, AtLoss: GoOn})
+	rt, err := New(Options{Nodes: n, Log: silent, atLoss: goOn})
 	if err != nil {
 		return err
 	}

@@ -46,7 +46,7 @@ func TestServe(t *testing.T) {
 		}
 		defer server.Close(context.Background())
 		if i == 0 {
-			if _, err := rt.Served("count"); !errors.Is(err, errHome) || !strings.Contains(err.Error(), "not begun") {
+			if _, err := (innerRuntime{rt}).Served("count"); !errors.Is(err, errHome) || !strings.Contains(err.Error(), "not begun") {
 				t.Errorf("before Run: %v, want errHome", err)
 			}
 		}

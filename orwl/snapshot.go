@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
-	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/message"
 	"github.com/orwl/go-orwl/resource"
@@ -20,22 +20,18 @@ import (
 //	Snapshot ──▶ question ──▶ home: Copy ──▶ answer, with the bytes
 
 // errNoSnapshots is a snapshot of a resource for which none were declared.
-var errNoSnapshots = errors.New("orwl: no snapshots of this resource are declared: call Runtime.Snapshots before its first run")
+var errNoSnapshots = errors.New("orwl: no snapshots of this resource are declared: declare them before its first run")
 
-// Snapshots declares that [Runtime.Snapshot] copies the resource while a run goes on. A task that writes it then takes a
-// lock in each round, and waits for a copy that is under way.
-func (rt *Runtime) Snapshots(r *resource.Resource) {
+// Snapshots implements inner.Runtime.
+func (rt innerRuntime) Snapshots(r *resource.Resource) {
 	rt.declareOf(core(r), "snapshots", func(name string) error {
 		rt.snapshots[name] = true
 		return nil
 	})
 }
 
-// Snapshot appends the bytes of a resource to dst as they are between two writes, and returns how many writes there
-// were: the version. It may be called on any node, before, in and after a run; on several nodes, the first run has
-// begun. A task that holds an access must not call it, so no body of Each. The bytes may be poisoned: see
-// [resource.ErrPoisoned].
-func (rt *Runtime) Snapshot(ctx context.Context, r *resource.Resource, dst []byte) (bytes []byte, version uint64, err error) {
+// Snapshot implements inner.Runtime.
+func (rt innerRuntime) Snapshot(ctx context.Context, r *resource.Resource, dst []byte) (bytes []byte, version uint64, err error) {
 	home, err := rt.copiedAt(core(r))
 	if err != nil {
 		return dst, 0, err
@@ -44,18 +40,6 @@ func (rt *Runtime) Snapshot(ctx context.Context, r *resource.Resource, dst []byt
 		return core(r).Copy(ctx, dst)
 	}
 	return rt.o.Nodes.copies.ask(ctx, rt.o.Nodes, home, r.Name(), dst)
-}
-
-// Snapshot is [Runtime.Snapshot] with elements of type T.
-func Snapshot[T any](ctx context.Context, rt *Runtime, r *resource.Resource) (elements []T, version uint64, err error) {
-	if err := typed.CheckFor[T](core(r)); err != nil {
-		return nil, 0, err
-	}
-	b, version, err := rt.Snapshot(ctx, r, nil)
-	if err != nil {
-		return nil, 0, err
-	}
-	return typed.Slice[T](b), version, nil
 }
 
 // copiedAt is the node that copies a resource.
@@ -72,7 +56,7 @@ func (rt *Runtime) copiedAt(r *queue.Resource) (home int, err error) {
 		return 0, nil
 	}
 	if !rt.settled[r.Name()] {
-		return 0, fmt.Errorf("%w: %q", ErrEarly, r.Name())
+		return 0, fmt.Errorf("%w: %q", inner.ErrEarly, r.Name())
 	}
 	return rt.homes[r.Name()], nil
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -17,7 +18,7 @@ func watchWrites(ctx context.Context, rt *Runtime, r *resource.Resource, writes 
 	for last := uint64(0); last < writes; {
 		words, version, err := Snapshot[uint64](ctx, rt, r)
 		switch {
-		case errors.Is(err, ErrEarly):
+		case errors.Is(err, inner.ErrEarly):
 			runtime.Gosched()
 			continue
 		case err != nil:
@@ -105,7 +106,7 @@ func TestSnapshotRefused(t *testing.T) {
 		rt.Snapshots(declared)
 		writer := rt.Task("writer").On(0)
 		held := writer.Write(declared)
-		if _, _, err := rt.Snapshot(t.Context(), declared, nil); !errors.Is(err, ErrEarly) {
+		if _, _, err := rt.Snapshot(t.Context(), declared, nil); !errors.Is(err, inner.ErrEarly) {
 			t.Errorf("before Run: %v", err)
 		}
 		writer.Do(func(task *Task) error {

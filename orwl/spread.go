@@ -56,9 +56,6 @@ func (rt *Runtime) Home(r *resource.Resource, node int) {
 // Nodes are those on which the program runs, and Node is which of them this is.
 func (rt *Runtime) Nodes() int { return rt.o.Nodes.Count() }
 
-// Processors is how many processors the nodes use together: see [Nodes.Processors].
-func (rt *Runtime) Processors() int { return rt.o.Nodes.Processors() }
-
 // Node is which of the nodes this is, from 0.
 func (rt *Runtime) Node() int { return rt.o.Nodes.Number() }
 

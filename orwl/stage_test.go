@@ -209,7 +209,7 @@ func TestStageFails(t *testing.T) {
 		return nil
 	})
 	for range 2 {
-		var failed *TaskError
+		var failed *taskError
 		if err := rt.Run(t.Context()); !errors.As(err, &failed) || failed.Task != "bad" || !errors.Is(err, errPlanned) {
 			t.Error(err)
 		}

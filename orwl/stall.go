@@ -83,8 +83,8 @@ func (rt *Runtime) stalled(l *looks.Look) {
 	rt.still.Store(true)
 	s := rt.state(l)
 	s.Why = rt.InspectAll(context.Background()).Why().Text
-	if rt.o.OnStall != nil {
-		rt.o.OnStall(s)
+	if rt.o.onStall != nil {
+		rt.o.onStall(s)
 		return
 	}
 	running := 0

@@ -27,7 +27,7 @@ func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalls := make(chan inspect.State, 10)
 		var log bytes.Buffer // stays empty
-		rt, goOn := halting(t, Options{Stall: stall, OnStall: func(s inspect.State) { stalls <- s }, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		rt, goOn := halting(t, Options{Stall: stall, onStall: func(s inspect.State) { stalls <- s }, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		ran := make(chan error)
 		began := time.Now()
 		go func() { ran <- rt.Run(context.Background()) }()
@@ -74,8 +74,8 @@ g, round 0, waits to read u for %v ──▶ f
 // While something moves, however slowly, nothing is told.
 func TestNoStall(t *testing.T) {
 	for name, o := range map[string]Options{
-		"moves": {Stall: stall, OnStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }},
-		"never": {Stall: -1, OnStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }},
+		"moves": {Stall: stall, onStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }},
+		"never": {Stall: -1, onStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestNoStall(t *testing.T) {
 	}
 }
 
-// Without Options.OnStall the report is in the log.
+// Without Options.onStall the report is in the log.
 func TestStallIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -124,7 +124,7 @@ func TestStallIsLogged(t *testing.T) {
 func TestStallAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalls := make(chan inspect.State, 1)
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) { stalls <- s }})
+		rt := mustNew(t, Options{Stall: stall, onStall: func(s inspect.State) { stalls <- s }})
 		deaf := make(chan struct{})
 		rt.Task("deaf").Do(func(*Task) error { <-deaf; return nil })
 		rt.Task("fails").Do(func(*Task) error { return errPlanned })
@@ -144,7 +144,7 @@ func TestStallAfterTheEnd(t *testing.T) {
 func TestStallBehindADroppedPair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalls := make(chan inspect.State, 1)
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(s inspect.State) { stalls <- s }})
+		rt := mustNew(t, Options{Stall: stall, onStall: func(s inspect.State) { stalls <- s }})
 		r := rt.Resource("r", 0)
 		var p handle.Pair
 		if err := errors.Join(p.Request(r, queue.Write), p.Acquire(t.Context()), p.Next()); err != nil {

@@ -84,11 +84,6 @@ func (t *Task) checkBody() (errs []error) {
 	if t.body == nil && t.step == nil {
 		errs = append(errs, fmt.Errorf("%w: %q", errBody, t.name))
 	}
-	if t.step != nil {
-		if err := t.holdsAll("Each"); err != nil {
-			errs = append(errs, err)
-		}
-	}
 	return errs
 }
 
@@ -100,7 +95,7 @@ func (rt *Runtime) ordered() error {
 			switch {
 			case rt.relaxed[a.resource.Name()]:
 				return fmt.Errorf("%w: task %q, to %s %q", errRelaxed, t.name, a.mode, a.resource.Name())
-			case rt.o.AtLoss == GoOn && rt.o.Nodes.many():
+			case rt.o.atLoss == goOn && rt.o.Nodes.many():
 				return fmt.Errorf("%w: task %q, to %s %q", errGoOn, t.name, a.mode, a.resource.Name())
 			}
 		}
@@ -111,7 +106,7 @@ func (rt *Runtime) ordered() error {
 // prepare makes an access ready for its first request. number is its number in the task.
 func (rt *Runtime) prepare(a *Access, number int) {
 	if rt.pages != nil {
-		a.Place().Call(fmt.Sprintf("%d of task %s", number, a.task.name))
+		a.place.Call(fmt.Sprintf("%d of task %s", number, a.task.name))
 	}
 	rt.tell(Event{Kind: Declared, Access: a, Task: a.task})
 }

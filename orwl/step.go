@@ -20,25 +20,20 @@ type step struct {
 	ends   []*Access // the records of reductions that end the run
 }
 
-// Each makes the task a step task: body is called once in each of so many rounds, or
-// until the run ends if rounds is negative, when all of the task's accesses are granted.
-// Then each access is announced for the next round and released, as by [Task.Rounds].
+// Each gives the task its body, which is called once in each of so many rounds, or until the run ends if rounds is
+// negative, when all of the task's accesses are granted. Then each access is announced for the next round and released.
 //
 //	t.Each(100, func(round int) error {
 //		...
 //	})
 //
-// A step task takes the place of a task whose body is one Rounds loop, and takes a fifth to
-// a half of its time. It has no goroutine. There are GOMAXPROCS workers, and each step has one
-// as its home. In a run of several nodes GOMAXPROCS is one more while they run, for the network.
-// An idle worker takes steps from the others. In a run of several nodes, steps whose tasks share a
-// resource with a task of another node run first. [Options.PinWorkers] binds workers to CPUs. A body must
-// wait for its accesses only: while it waits, its worker runs no other step. All the rest is as in a task
-// with a goroutine: an error that the body returns, or a panic, ends all tasks.
+// The task has no goroutine. There are GOMAXPROCS workers, and each task has one as its home. In a run of several nodes
+// GOMAXPROCS is one more while they run, for the network. An idle worker takes tasks from the others. In a run of several
+// nodes, tasks that share a resource with a task of another node run first. [Options.PinWorkers] binds workers to CPUs. A body
+// must wait for its accesses only: while it waits, its worker runs no other task.
 //
-// The body holds all accesses, and cannot release them.
-//
-// Run refuses Each for a task whose [Task.Sequence] does not hold all accesses at once.
+// The body holds all accesses, and cannot release them. An error that it returns, or a panic, ends all tasks. Nothing that the
+// task has written in this round is committed then.
 func (t *Task) Each(rounds int, body func(round int) error) {
 	t.declare("the body", func() error {
 		if t.body != nil || t.step != nil {
@@ -60,4 +55,4 @@ func (t *Task) Last() {
 }
 
 // errBodies is a task that has been given two bodies.
-var errBodies = errors.New("orwl: task has a body already: call Do or Each, once")
+var errBodies = errors.New("orwl: task has a body already: call Each or Do, once")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
-	"slices"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/queue"
@@ -14,8 +13,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Task is a loop over accesses to resources. It is declared by [Runtime.Task], and
-// runs on a goroutine of its own.
+// Task is a loop over accesses to resources. [Runtime.Task] declares it, [Reads] and [Writes] its accesses, and [Task.Each] its
+// body.
 type Task struct {
 	places   []*queue.Place // of its accesses, once its rounds have begun
 	run      *run
@@ -30,11 +29,10 @@ type Task struct {
 	rt       *Runtime
 	of       int // how many runs had begun when it was declared
 	name     string
-	sequence *sequence // nil: none is declared
 	body     func(*Task) error
 	identity atomic.Pointer[identity] // nil until Context is called
 	by       tally.Count              // the goroutine that runs its body now: see here
-	err      error                    // of Rounds
+	err      error                    // of rounds
 }
 
 // Name is what the task was called.
@@ -46,16 +44,11 @@ func (t *Task) Node() int { return t.on }
 // Round is how many rounds the task has been through.
 func (t *Task) Round() int64 { return int64(t.round.Load()) }
 
-// EndRound says that the task has been through another round, for reports. A
-// body that acquires and releases its accesses one by one says so itself; [Task.Rounds]
-// does for its own.
-func (t *Task) EndRound() { t.round.Inc() }
+// reads declares that the task reads r in each round.
+func (t *Task) reads(r *resource.Resource) *Access { return t.access(core(r), queue.Read) }
 
-// Read declares that the task reads r in each round.
-func (t *Task) Read(r *resource.Resource) *Access { return t.access(core(r), queue.Read) }
-
-// Write declares that the task writes r in each round.
-func (t *Task) Write(r *resource.Resource) *Access { return t.access(core(r), queue.Write) }
+// writes declares that the task writes r in each round.
+func (t *Task) writes(r *resource.Resource) *Access { return t.access(core(r), queue.Write) }
 
 // declare changes the task, unless its run has begun.
 func (t *Task) declare(what string, change func() error) error {
@@ -81,9 +74,9 @@ func (t *Task) access(r *queue.Resource, m queue.Mode) *Access {
 	return a
 }
 
-// Do gives the task its body. The body fails if it returns an error, panics or calls
-// runtime.Goexit. Then all tasks end, and nothing that the task has written and not yet
-// released is committed.
+// Do gives the task a body that runs once, on a goroutine of its own: for work whose order is not known beforehand. It uses
+// resources by handles (package handle), and those are none of the run's other tasks. The body fails if it returns an error,
+// panics or calls runtime.Goexit. Then all tasks end.
 func (t *Task) Do(body func(t *Task) error) {
 	t.declare("the body", func() error {
 		if t.step != nil {
@@ -94,14 +87,11 @@ func (t *Task) Do(body func(t *Task) error) {
 	})
 }
 
-// Accesses are what the task has declared, in that order.
-func (t *Task) Accesses() []*Access { return slices.Clone(t.accesses) }
-
-// Rounds iterates n times, or until the run ends if n is negative. In each round the task
-// waits for all its accesses. Then the body of the loop runs. Then Rounds announces each
+// rounds iterates n times, or until the run ends if n is negative. In each round the task
+// waits for all its accesses. Then the body of the loop runs. Then rounds announces each
 // access for the next round and releases it.
 //
-//	for round := range t.Rounds(100) {
+//	for round := range t.rounds(100) {
 //		...
 //	}
 //
@@ -110,15 +100,11 @@ func (t *Task) Accesses() []*Access { return slices.Clone(t.accesses) }
 // returns.
 //
 // A task has one such loop. The last round announces nothing, so another loop ends the task
-// with an error. A loop of a task whose [Task.Sequence] does not hold all accesses at once
-// does so, too.
-func (t *Task) Rounds(n int) iter.Seq[int] {
+// with an error.
+func (t *Task) rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if t.err != nil {
 			return // the first error counts
-		}
-		if t.err = t.holdsAll("Rounds"); t.err != nil {
-			return
 		}
 		for i := 0; n < 0 || i < n; i++ {
 			if t.err = t.acquireAll(); t.err != nil {
@@ -146,7 +132,7 @@ func (t *Task) acquireAll() error {
 			return a.roundError(err)
 		}
 	}
-	// Access.Acquire does this for one access. Here it is once for all.
+	// Access.take does this for one access. Here it is once for all.
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -161,7 +147,7 @@ func (a *Access) roundError(err error) error {
 		return fmt.Errorf("%w: no request for %q (%s) is in the queue, as after the last round of a Rounds loop: put all rounds into one loop",
 			errRounds, a.resource.Name(), a.mode)
 	case errors.Is(err, queue.ErrHeld):
-		return fmt.Errorf("%w: the task holds %q (%s) already, as inside a Rounds loop and after it was left early: put all rounds into one loop, or call Accesses().Next() before the next loop",
+		return fmt.Errorf("%w: the task holds %q (%s) already, as inside a Rounds loop and after it was left early: put all rounds into one loop",
 			errRounds, a.resource.Name(), a.mode)
 	}
 	return err
@@ -215,7 +201,7 @@ func (t *Task) leave(err error) {
 	switch {
 	case err != nil:
 		for _, a := range t.accesses {
-			_ = a.place.Abandon(&TaskError{t.name, err})
+			_ = a.place.Abandon(&taskError{t.name, err})
 		}
 	case t.step == nil:
 		t.run.planned.leave(t)
@@ -229,9 +215,9 @@ func (t *Task) withdraw() {
 	for _, a := range t.accesses {
 		switch {
 		case a.place.Held():
-			_ = a.Release()
+			_ = a.release()
 		case a.place.Requested():
-			_ = a.Cancel()
+			_ = a.cancel()
 		}
 	}
 }

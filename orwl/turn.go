@@ -37,7 +37,7 @@ func (a *Access) places() []*queue.Place { return a.task.places[a.number:][:1] }
 
 // acquire waits for the access.
 func (a *Access) acquire(ctx context.Context) error {
-	p, place := a.turns(), a.Place()
+	p, place := a.turns(), &a.place
 	if p == nil || !place.Joined() || place.Held() {
 		return a.place.Acquire(ctx) // by the queue; or it says what is wrong
 	}
@@ -62,7 +62,7 @@ func (a *Access) failed(op string, err error) error {
 
 // next ends a turn, and announces the next one.
 func (a *Access) next() error {
-	if p := a.turns(); p != nil && a.Place().Joined() && a.Place().Held() {
+	if p := a.turns(); p != nil && a.place.Joined() && a.place.Held() {
 		return p.publish(a, false)
 	}
 	return a.place.Renew()
@@ -70,7 +70,7 @@ func (a *Access) next() error {
 
 // release ends the last turn.
 func (a *Access) release() error {
-	if p := a.turns(); p != nil && a.Place().Joined() && a.Place().Held() {
+	if p := a.turns(); p != nil && a.place.Joined() && a.place.Held() {
 		return p.publish(a, true)
 	}
 	return a.place.Release()
@@ -84,7 +84,7 @@ func (p *planned) publish(a *Access, last bool) error {
 		return nil
 	}
 	w := p.across.work()
-	w.ends(a.Place())
+	w.ends(&a.place)
 	queue.EndAll(a.places(), last)
 	err := p.tell(w, 0, a, last)
 	p.ended(a, last)
@@ -124,7 +124,7 @@ func (p *planned) end(a *Access, held bool) {
 // endRound ends a turn of all accesses of a task.
 func (p *planned) endRound(t *Task, last bool) error {
 	for _, a := range t.accesses {
-		if !a.Place().Joined() || !a.Place().Held() {
+		if !a.place.Joined() || !a.place.Held() {
 			return a.failed("renew", queue.ErrNotHeld)
 		}
 	}
@@ -137,7 +137,7 @@ func (p *planned) endRound(t *Task, last bool) error {
 	}
 	w := p.across.work()
 	for _, a := range t.accesses {
-		w.ends(a.Place())
+		w.ends(&a.place)
 	}
 	queue.EndAll(t.places, last)
 	var err error
@@ -152,10 +152,10 @@ func (p *planned) endRound(t *Task, last bool) error {
 // leave ends what a task has left when its body has ended well.
 func (p *planned) leave(t *Task) {
 	for _, a := range t.accesses {
-		if a.Place().Held() {
+		if a.place.Held() {
 			_ = a.release()
-		} else if a.Place().Requested() {
-			_ = a.Cancel()
+		} else if a.place.Requested() {
+			_ = a.cancel()
 		}
 	}
 	if len(t.accesses) == 0 {
@@ -163,19 +163,19 @@ func (p *planned) leave(t *Task) {
 	}
 }
 
-// Request is refused while the run goes on: the access is requested from the start of the run to its end.
+// request is refused while the run goes on: the access is requested from the start of the run to its end.
 // Before and after, the access is a pair like others.
-func (a *Access) Request(r *resource.Resource, m resource.Mode) error {
-	if a.turns() != nil && !a.Place().Requested() && !a.Place().Held() {
+func (a *Access) request(r *resource.Resource, m resource.Mode) error {
+	if a.turns() != nil && !a.place.Requested() && !a.place.Held() {
 		return a.failed("request", errOver)
 	}
 	a.memo = typed.Memo{}
 	return a.place.Request(core(r), m)
 }
 
-// Cancel ends the access without another round.
-func (a *Access) Cancel() error {
-	p, joined := a.turns(), a.Place().Joined()
+// cancel ends the access without another round.
+func (a *Access) cancel() error {
+	p, joined := a.turns(), a.place.Joined()
 	err := a.place.Cancel()
 	if err == nil && p != nil && joined {
 		p.end(a, false)
@@ -183,10 +183,10 @@ func (a *Access) Cancel() error {
 	return err
 }
 
-// Abandon ends the access because its work has failed: see [handle.Handle.Abandon]. On several nodes an access that has
+// abandon ends the access because its work has failed: see [handle.Handle.Abandon]. On several nodes an access that has
 // changed bytes ends the run, as a body that fails does: the other nodes have no half of a write.
-func (a *Access) Abandon(reason error) error {
-	p, place := a.turns(), a.Place()
+func (a *Access) abandon(reason error) error {
+	p, place := a.turns(), &a.place
 	joined, held, wrote := place.Joined(), place.Held(), place.Wrote(func(int, int) {})
 	err := a.place.Abandon(reason)
 	switch {

@@ -42,10 +42,12 @@ type Out[T any] struct{ access *Access }
 //		}
 //		return nil
 //	})
-func Reads[T any](t *Task, r *resource.Resource) In[T] { return In[T]{elementsOf[T](t, t.Read(r))} }
+func Reads[T any](t *Task, r *resource.Resource) In[T] { return In[T]{elementsOf[T](t, t.reads(r))} }
 
 // Writes declares that the task writes r in each round, as elements of type T.
-func Writes[T any](t *Task, r *resource.Resource) Out[T] { return Out[T]{elementsOf[T](t, t.Write(r))} }
+func Writes[T any](t *Task, r *resource.Resource) Out[T] {
+	return Out[T]{elementsOf[T](t, t.writes(r))}
+}
 
 // elementsOf declares that a has elements of type T.
 func elementsOf[T any](t *Task, a *Access) *Access {
@@ -61,12 +63,9 @@ func elementsOf[T any](t *Task, a *Access) *Access {
 	return a
 }
 
-// View is the resource's elements, while the task holds the access: in a body of Each or a
-// round of Rounds. To ask at another time ends the task with an error.
+// View is the resource's elements, while the task holds the access: in a body of Each. To ask at another time ends the task
+// with an error.
 func (in In[T]) View() handle.View[T] { return shown[T](in.access) }
-
-// Access is the access itself: for its priority, or to acquire and release it by hand.
-func (in In[T]) Access() *Access { return in.access }
 
 // Slice is the resource's elements, to be changed in place while the task holds the access.
 // To ask at another time ends the task with an error. A round that does not ask writes
@@ -84,23 +83,6 @@ func (out Out[T]) Slice() []T {
 	return Write[T](out.access) // it fails
 }
 
-// Part is Slice for elements low to high-1. A round that asks only for parts changes only these,
-// and only these travel to other nodes. A part that is not there ends the task with an error.
-func (out Out[T]) Part(low, high int) []T {
-	out.access.task.own(out.access)
-	s, err := typed.WritePart[T](&out.access.place, &out.access.memo, low, high)
-	if err != nil {
-		panic(misuse{err})
-	}
-	return s
-}
-
-// View is the resource's elements, without writing: see In.View.
-func (out Out[T]) View() handle.View[T] { return shown[T](out.access) }
-
-// Access is the access itself: see In.Access.
-func (out Out[T]) Access() *Access { return out.access }
-
 // shown is Read of an access whose type elementsOf has checked.
 func shown[T any](a *Access) handle.View[T] {
 	if t := a.task; t.by.Load() != here() { // Slice does the same
@@ -109,7 +91,7 @@ func shown[T any](a *Access) handle.View[T] {
 	if b, err := a.place.Bytes(); err == nil && typed.Fits[T](len(b)) {
 		return handle.View[T](typed.ViewOf[T](b))
 	}
-	return Read[T](a) // it fails
+	return read[T](a) // it fails
 }
 
 // Fill calls fill to set the elements of a resource, when its turn in the queue comes.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -28,7 +27,7 @@ func ExampleTask_Each() {
 	follow := rt.Task("follow")
 	from, to := orwl.Reads[float64](follow, north), orwl.Writes[float64](follow, south)
 	follow.Each(4, func(round int) error {
-		to.Slice()[0] = (to.View().At(0) + from.View().At(0)) / 2
+		to.Slice()[0] = (to.Slice()[0] + from.View().At(0)) / 2
 		return nil
 	})
 
@@ -91,35 +90,5 @@ func TestTypedVersions(t *testing.T) {
 	must(rt.Run(t.Context()))
 	if want := []uint64{1, 1, 2, 2}; !slices.Equal(versions, want) {
 		t.Errorf("versions %v, want %v", versions, want)
-	}
-}
-
-// A part of a slice is in place. A part that is not there ends the task.
-func TestPart(t *testing.T) {
-	rt := newRuntime()
-	r := orwl.Array[uint32](rt, "r", 6)
-	task := rt.Task("writer")
-	out := orwl.Writes[uint32](task, r)
-	task.Each(3, func(round int) error {
-		for i := range out.Part(2*round, 2*round+2) {
-			out.Part(2*round, 2*round+2)[i] = uint32(10*round + i)
-		}
-		return nil
-	})
-	must(rt.Run(t.Context()))
-	if got, err := orwl.Values[uint32](t.Context(), r); err != nil || !slices.Equal(got, []uint32{0, 1, 10, 11, 20, 21}) {
-		t.Errorf("%v, %v", got, err)
-	}
-
-	rt = newRuntime()
-	task = rt.Task("odd")
-	out = orwl.Writes[uint32](task, orwl.Array[uint32](rt, "r", 6))
-	task.Each(1, func(int) error {
-		out.Part(5, 7)[0]++
-		return nil
-	})
-	var e *queue.RangeError
-	if err := rt.Run(t.Context()); !errors.As(err, &e) {
-		t.Errorf("%v, want a *queue.RangeError", err)
 	}
 }

@@ -24,7 +24,7 @@ func TestWhy(t *testing.T) {
 	hang, goOn := make(chan struct{}), make(chan struct{})
 	for _, name := range []string{"first", "second"} {
 		task := rt.Task(name)
-		task.Write(r)
+		orwl.Writes[byte](task, r)
 		task.Each(1, func(int) error {
 			if name == "first" {
 				close(hang)

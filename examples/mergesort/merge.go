@@ -15,6 +15,8 @@ type run struct {
 	number     int
 	blocks     []*resource.Resource // the blocks that are not here yet
 	here, next *handle.Handle
+	holds      bool                // here holds a block
+	asked      bool                // next requests one
 	keys       handle.View[uint64] // the keys of the block that is here, without the merged ones
 }
 
@@ -23,21 +25,23 @@ func (r *run) announce() error {
 	if len(r.blocks) == 0 {
 		return nil
 	}
+	r.asked = true
 	return r.next.Announce(r.blocks[0], resource.Read, time.Now)
 }
 
 // turn releases the block that is here, and waits for the next one. It requests that one, unless
 // announce has. There is none if the run has ended.
 func (r *run) turn(ctx context.Context) (ended bool, err error) {
-	if r.here.Test() == handle.Held {
+	if r.holds {
 		if err := r.here.Release(); err != nil {
 			return false, err
 		}
+		r.holds = false
 	}
 	if len(r.blocks) == 0 {
 		return true, nil
 	}
-	if r.next.Test() == handle.Idle {
+	if !r.asked {
 		if err := r.announce(); err != nil {
 			return false, err
 		}
@@ -47,15 +51,17 @@ func (r *run) turn(ctx context.Context) (ended bool, err error) {
 	}
 	r.here, r.next, r.blocks = r.next, r.here, r.blocks[1:]
 	r.keys, err = handle.Read[uint64](r.here)
+	r.holds, r.asked = true, false
 	return false, err
 }
 
 // abandon takes back what is requested, and releases what is held.
 func (r *run) abandon(why error) {
-	for _, h := range []*handle.Handle{r.here, r.next} {
-		if h.Test() != handle.Idle {
-			_ = h.Abandon(why)
-		}
+	if r.holds {
+		_ = r.here.Abandon(why)
+	}
+	if r.asked {
+		_ = r.next.Abandon(why)
 	}
 }
 

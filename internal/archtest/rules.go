@@ -79,8 +79,9 @@ var layers = []layer{
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "internal/terminal"},
 	{path: "orwl/launch", imports: "internal/terminal"},
+	{path: "internal/inner", testsOf: anything, imports: "internal/queue orwl/liveness resource net/node"},
 	{path: "orwl/session/internal/protocol", pure: true, imports: "internal/leases"},
-	{path: "orwl/session", testsOf: "resource", imports: "orwl/session/internal/protocol internal/queue resource net/node net/p2p/rendezvous net/p2p"},
+	{path: "orwl/session", testsOf: "resource", imports: "internal/inner orwl/session/internal/protocol internal/queue resource net/node net/p2p/rendezvous net/p2p"},
 	{path: "orwl/exact", pure: true},
 	{path: "orwl/exact/internal/plain", testsOf: "orwl/exact"},
 	{path: "orwl/internal/linked", imports: "net/node"},
@@ -102,10 +103,10 @@ var layers = []layer{
 	{path: "internal/port"},
 	{path: "orwl/watch", imports: "internal/port orwl/inspect orwl/internal/linked orwl"},
 	{path: "orwl/stencil/internal/inside", imports: "orwl"},
-	{path: "orwl/stencil", imports: "orwl/stencil/internal/inside internal/hugepage internal/queue internal/rows internal/typed orwl orwl/exact handle resource"},
+	{path: "orwl/stencil", imports: "internal/inner orwl/stencil/internal/inside internal/hugepage internal/queue internal/rows internal/typed orwl orwl/exact handle resource"},
 	{path: "orwl/stencil/picture"},
 	{path: "internal/outfile"},
-	{path: "orwl/stencil/show", imports: "internal/outfile internal/terminal orwl/stencil/picture orwl/stencil/internal/inside orwl/stencil orwl/launch orwl/watch orwl resource"},
+	{path: "orwl/stencil/show", imports: "internal/inner internal/queue internal/outfile internal/terminal orwl/stencil/picture orwl/stencil/internal/inside orwl/stencil orwl/launch orwl/watch orwl resource"},
 	{path: "metrics", imports: "internal/port orwl/watch orwl " + belowOrwl},
 
 	{path: "internal/promserver", testsOf: "metrics"},
@@ -177,7 +178,7 @@ var laboratory = []layer{
 
 const (
 	anything  = "anything"
-	belowOrwl = "handle resource internal/queue internal/typed locks/lockers locks " +
+	belowOrwl = "internal/inner handle resource internal/queue internal/typed locks/lockers locks " +
 		"net/node net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
 )
 

@@ -319,7 +319,7 @@ func (r *Resource) taken() error {
 	if r.run.Load() == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: to look at it meanwhile, declare that by Runtime.Snapshots", ErrRunHas)
+	return fmt.Errorf("%w: look at it before or after", ErrRunHas)
 }
 
 // unopened reports whether the next relaxed access has to wait for all earlier requests.

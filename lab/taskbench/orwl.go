@@ -14,8 +14,7 @@ import (
 
 // ORWL runs graphs as tasks of this library, with as many workers as processors.
 type ORWL struct {
-	Goroutines bool        // a task with a goroutine for each column, instead of step tasks
-	Nodes      *orwl.Nodes // the processes of the run; nil is this one alone
+	Nodes *orwl.Nodes // the processes of the run; nil is this one alone
 }
 
 // Close implements System. Nothing is left of a run.
@@ -43,7 +42,7 @@ func (o *ORWL) run(ctx context.Context, plans []*plan) (Result, error) {
 	defer rt.Close()
 	p := &program{rt: rt, clock: newStopwatch()}
 	for _, plan := range plans {
-		if err := p.declare(ctx, plan, o.Goroutines); err != nil {
+		if err := p.declare(ctx, plan); err != nil {
 			return Result{}, err
 		}
 	}
@@ -61,7 +60,7 @@ type program struct {
 }
 
 // declare declares the resources and the tasks of a graph.
-func (p *program) declare(ctx context.Context, s *plan, goroutines bool) error {
+func (p *program) declare(ctx context.Context, s *plan) error {
 	g := &graph{program: p, plan: s}
 	for c := range s.columns {
 		fields := make([]*resource.Resource, s.Fields)
@@ -80,11 +79,7 @@ func (p *program) declare(ctx context.Context, s *plan, goroutines bool) error {
 		}
 		g.scratch = append(g.scratch, scratch)
 	}
-	if goroutines {
-		g.goroutines()
-	} else {
-		g.steps()
-	}
+	g.steps()
 	return nil
 }
 
@@ -137,18 +132,6 @@ func (g *graph) body(t *orwl.Task, p *part) *body {
 		b.scratch = &scratch
 	}
 	return b
-}
-
-// accesses are the accesses of a part.
-func (b *body) accesses() []*orwl.Access {
-	all := []*orwl.Access{b.output.Access()}
-	for _, in := range b.inputs {
-		all = append(all, in.Access())
-	}
-	if b.scratch != nil {
-		all = append(all, b.scratch.Access())
-	}
-	return all
 }
 
 // round is the task of a step.

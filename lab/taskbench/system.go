@@ -41,7 +41,6 @@ var systems = []struct {
 	open func(Options) (System, error)
 }{
 	{"orwl", func(o Options) (System, error) { return &ORWL{}, nil }},
-	{"orwl-goroutines", func(o Options) (System, error) { return &ORWL{Goroutines: true}, nil }},
 	{"channels", func(o Options) (System, error) { return channels{}, nil }},
 	{"barrier", func(o Options) (System, error) { return barrier{o.Workers}, nil }},
 	{"openmp", openOpenMP},

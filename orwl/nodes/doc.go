@@ -7,7 +7,7 @@
 //
 // Then [orwl.Run] and [orwl.Join] meet the other processes of the run, by libp2p. A program of one
 // process does without, and links no network. Started as one of several nodes, it ends with
-// orwl.ErrNoNetwork.
+// an error.
 //
 // A program that wants more than the defaults says so:
 //

@@ -50,7 +50,7 @@
 //
 // In a run a session connects to any node. A node that is not the home of a resource says which one
 // is, and the session goes there and stays. So it has a lease at each node that it uses, and what it
-// holds at one home outlives the other nodes, if the run does (orwl.GoOn). If a home is lost, its locks are
+// holds at one home outlives the other nodes, if the run does. If a home is lost, its locks are
 // lost, and Lock returns ErrBroken for them. The session goes on, by the nodes that it
 // has visited. It is over when none of these is left.
 //

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
@@ -65,13 +66,8 @@ func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
 
 // Runtime is a program whose resources sessions use: an *orwl.Runtime.
 type Runtime interface {
-	// Served is the resource of a name, Network this node and where it listens, and Log the
-	// program's log.
-	Served(name string) (*resource.Resource, error)
-	Network() (n node.Node, listen string, key []byte)
+	// Log is the program's log.
 	Log() *slog.Logger
-	// Queued are the requests of tasks in the queues of resources that have their home here.
-	Queued(match func(resource string) bool) []node.Queued
 }
 
 // Serve lets sessions of other processes use resources of a program, beside its tasks: those
@@ -84,17 +80,18 @@ type Runtime interface {
 // run of several nodes, sessions dial the node's own address with the run's key: Listen and Key
 // of the options are for a run of one node.
 func Serve(ctx context.Context, rt Runtime, o ServerOptions) (*Server, error) {
-	o.Lookup, o.tasks = rt.Served, rt.Queued
+	in := inner.OfRuntime(rt)
+	o.Lookup, o.tasks = in.Served, in.Queued
 	if o.Log == nil {
 		o.Log = rt.Log()
 	}
-	n, listen, key := rt.Network()
+	n, listen, key := in.Network()
 	if n == nil {
 		return Listen(ctx, o)
 	}
 	o.Key = key
 	o.Lookup = func(name string) (*resource.Resource, error) {
-		r, err := rt.Served(name)
+		r, err := in.Served(name)
 		return r, sendOn(n, err)
 	}
 	o.nodes = func() []string { return others(n) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -30,12 +32,22 @@ import (
 
 // port is a task's access to a face.
 type port struct {
-	access   *orwl.Access
+	access   *queue.Place
 	face     *face
 	far      *arrival // when the face came from another node; nil without Options.Clock, or if it comes from this one
 	exchange *exchange
 
 	direction direction // where the neighbour is
+}
+
+// reads declares that a task reads a resource in each round, and returns the request.
+func reads(t *orwl.Task, r *resource.Resource) *queue.Place {
+	return inner.OfAccess(inner.OfTask(t).Read(r)).Place()
+}
+
+// writes declares that a task writes a resource in each round, and returns the request.
+func writes(t *orwl.Task, r *resource.Resource) *queue.Place {
+	return inner.OfAccess(inner.OfTask(t).Write(r)).Place()
 }
 
 // face is a resource that a tile writes for a neighbour.
@@ -215,7 +227,7 @@ type exporter struct {
 	*tile
 	exchange *exchange
 	task     *orwl.Task
-	data, to *orwl.Access
+	data, to *queue.Place
 	face     *face
 }
 
@@ -223,7 +235,7 @@ func (g *Grid) declareExporter(t *tile, d direction, stage, turn int) {
 	x := t.out[stage][d]
 	e := &exporter{tile: t, exchange: x.exchange, face: &x.faces[turn%g.faceSets()]}
 	e.task = g.rt.Task(t.name + " to " + g.stepName(d) + g.turnName(turn) + g.stageName(stage) + ", exporter").On(t.node)
-	e.data, e.to = e.task.Read(t.data), e.task.Write(e.face.Resource)
+	e.data, e.to = reads(e.task, t.data), writes(e.task, e.face.Resource)
 	e.task.Each(g.rounds(turn), func(round int) error { return e.run(g.turns*round + turn) })
 }
 
@@ -236,11 +248,11 @@ func (e *exporter) run(n int) error {
 	}
 	e.tell(e.task, Exporting)
 	swept := g.bound(n + 1)
-	data, err := e.data.Place().Bytes()
+	data, err := e.data.Bytes()
 	if err != nil {
 		return err
 	}
-	face, err := e.to.Place().Writable()
+	face, err := e.to.Writable()
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -25,6 +27,7 @@ type piece struct {
 	*tile
 	task        *orwl.Task
 	data        *orwl.Access
+	memory      *queue.Place // of data
 	reads       []port
 	writes      []port
 	from, to    int // progress, see [tile.span]
@@ -33,14 +36,14 @@ type piece struct {
 	first, last bool
 	// announced is when the task announced the accesses of this round, by Options.Clock.
 	announced time.Duration
-	hears     []hearing    // the records of reductions that it reads
-	adds      *orwl.Access // the tile writes there what it adds to reductions in this stage; nil if it adds nothing
+	hears     []hearing          // the records of reductions that it reads
+	adds      *orwl.Out[partial] // the tile writes there what it adds to reductions in this stage; nil if it adds nothing
 }
 
 // hearing is the record of a tree that a piece reads.
 type hearing struct {
 	*tree
-	access *orwl.Access
+	record orwl.In[outcome]
 }
 
 // A piece costs a few microseconds. A piece of first or last rows has at least pieceCells cells, and the share
@@ -157,7 +160,8 @@ func (g *Grid) declarePieces(t *tile, stage, turn int) {
 			tile: t, task: g.rt.Task(name).On(t.node), from: cuts[i], to: cuts[i+1], stage: stage, turn: turn,
 			first: stage == 0 && i == 0, last: stage == len(g.stages)-1 && i == len(pieces)-1,
 		}
-		p.data = p.task.Write(t.data)
+		p.data = inner.OfTask(p.task).Write(t.data).(*orwl.Access)
+		p.memory = inner.OfAccess(p.data).Place()
 		p.task.Each(rounds, func(round int) error { return p.run(g.turns*round + turn) })
 		pieces[i] = p
 	}
@@ -167,7 +171,8 @@ func (g *Grid) declarePieces(t *tile, stage, turn int) {
 	pieces[0].listen()
 	if x := g.trees[stage][turn]; x != nil {
 		p := pieces[len(pieces)-1]
-		p.adds = p.task.Write(x.parts[g.number(t.at)])
+		adds := orwl.Writes[partial](p.task, x.parts[g.number(t.at)])
+		p.adds = &adds
 	}
 	sets := g.faceSets()
 	for d := range t.in[g.before(stage)] {
@@ -228,7 +233,7 @@ func (p *piece) listen() {
 
 func (p *piece) hear(x *tree) {
 	if !slices.ContainsFunc(p.hears, func(h hearing) bool { return h.tree == x }) {
-		p.hears = append(p.hears, hearing{x, p.task.Read(x.record)})
+		p.hears = append(p.hears, hearing{x, orwl.Reads[outcome](p.task, x.record)})
 	}
 }
 
@@ -246,13 +251,13 @@ func (t *tile) eachOut(stage int) func(yield func(direction) bool) {
 
 func (p *piece) read(d direction, x border, set int) {
 	f := &x.faces[set]
-	access := p.task.Read(f.Resource)
+	access := reads(p.task, f.Resource)
 	p.reads = append(p.reads, port{direction: d, access: access, face: f, exchange: x.exchange, far: p.follow(d, access)})
 }
 
 func (p *piece) write(d direction, x border, set int) {
 	f := &x.faces[set]
-	p.writes = append(p.writes, port{direction: d, access: p.task.Write(f.Resource), face: f, exchange: x.exchange})
+	p.writes = append(p.writes, port{direction: d, access: writes(p.task, f.Resource), face: f, exchange: x.exchange})
 }
 
 // run is the piece's part of pass n.
@@ -260,7 +265,7 @@ func (p *piece) run(n int) error {
 	g := p.grid
 	done, swept := g.bound(n), g.bound(n+1)
 	asked := p.watch.since
-	data, err := p.data.Place().Writable()
+	data, err := p.memory.Writable()
 	if err != nil {
 		return err
 	}
@@ -283,7 +288,7 @@ func (p *piece) run(n int) error {
 	for i := range p.reads {
 		r := &p.reads[i]
 		computed := r.face.computed // the processor loads it while it waits for the rest of the face
-		face, err := r.access.Place().Bytes()
+		face, err := r.access.Bytes()
 		if err != nil {
 			return err
 		}
@@ -300,7 +305,7 @@ func (p *piece) run(n int) error {
 	}
 	for i := range p.writes {
 		w := &p.writes[i]
-		face, err := w.access.Place().Writable()
+		face, err := w.access.Writable()
 		if err != nil {
 			return err
 		}
@@ -328,7 +333,7 @@ func (t *tile) over(sweeps int) bool { return t.stop > 0 && sweeps >= t.stop }
 // learn reads the records of reductions.
 func (p *piece) learn() {
 	for _, h := range p.hears {
-		record := orwl.Read[outcome](h.access)
+		record := h.record.View()
 		for i, r := range h.reductions {
 			o, t := record.At(i), &p.tallies[r.number]
 			switch {
@@ -352,7 +357,7 @@ func (p *piece) give(swept int, final bool) {
 		return
 	}
 	x := p.grid.trees[p.stage][p.turn]
-	parts := orwl.Write[partial](p.adds)
+	parts := p.adds.Slice()
 	for i, r := range x.reductions {
 		t := &p.tallies[r.number]
 		if t.sweeps, t.ended = 0, 0; swept > 0 && r.due(swept) {

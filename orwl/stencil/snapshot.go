@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl/stencil/internal/inside"
@@ -13,7 +14,7 @@ import (
 func (g *Grid) allowSnapshots() {
 	g.snapshots = true
 	for _, t := range g.tiles {
-		g.rt.Snapshots(t.data)
+		inner.OfRuntime(g.rt).Snapshots(t.data)
 	}
 }
 
@@ -31,7 +32,7 @@ func (f *Field[T]) snapshot(ctx context.Context) (s inside.Snapshot[T], err erro
 		}
 		var version uint64
 		if g.snapshots {
-			bytes, version, err = g.rt.Snapshot(ctx, t.data, bytes[:0])
+			bytes, version, err = inner.OfRuntime(g.rt).Snapshot(ctx, t.data, bytes[:0])
 		} else {
 			bytes, version, err = (*queue.Resource)(t.data).Copy(ctx, bytes[:0])
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -52,7 +53,7 @@ func countSweeps(ctx context.Context, rt *orwl.Runtime, o Options) error {
 			}
 			return consistent(ctx, u, sweeps)
 		default:
-			if err := consistent(ctx, u, 0); err != nil && !errors.Is(err, orwl.ErrEarly) {
+			if err := consistent(ctx, u, 0); err != nil && !errors.Is(err, inner.ErrEarly) {
 				return err
 			}
 		}

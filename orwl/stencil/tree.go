@@ -173,18 +173,19 @@ func (g *Grid) declareTree(stage, turn int) {
 		top = append(top, parts...)
 	}
 	t := g.rt.Task(x.String()).On(x.root)
-	from := reads(t, top)
-	record := t.Write(x.record)
-	prior := record
+	from := partsOf(t, top)
+	record := orwl.Writes[outcome](t, x.record)
+	prior := func(i int) outcome { return record.Slice()[i] }
 	if x.prior != x.record {
-		prior = t.Read(x.prior)
+		in := orwl.Reads[outcome](t, x.prior)
+		prior = func(i int) outcome { return in.View().At(i) }
 	}
 	t.Each(g.rounds(turn), func(int) error {
 		parts := gather(from, len(x.reductions))
 		if parts[0].ended > 0 {
 			t.Last()
 		}
-		x.conclude(parts, prior, record)
+		x.conclude(parts, prior, record.Slice())
 		return nil
 	})
 }
@@ -195,21 +196,21 @@ func (x *tree) joint(name string, node int, parts []*resource.Resource) *resourc
 	sum := g.rt.Resource(name, len(x.reductions)*bytesOf[partial]())
 	g.rt.Home(sum, node)
 	t := g.rt.Task(name).On(node)
-	from, to := reads(t, parts), t.Write(sum)
+	from, to := partsOf(t, parts), orwl.Writes[partial](t, sum)
 	t.Each(g.rounds(x.turn), func(int) error {
 		all := gather(from, len(x.reductions))
 		if all[0].ended > 0 {
 			t.Last()
 		}
-		copy(orwl.Write[partial](to), all)
+		copy(to.Slice(), all)
 		return nil
 	})
 	return sum
 }
 
-func reads(t *orwl.Task, of []*resource.Resource) (all []*orwl.Access) {
+func partsOf(t *orwl.Task, of []*resource.Resource) (all []orwl.In[partial]) {
 	for _, r := range of {
-		all = append(all, t.Read(r))
+		all = append(all, orwl.Reads[partial](t, r))
 	}
 	return all
 }
@@ -243,10 +244,10 @@ func (g *Grid) learnEnd(ctx context.Context) error {
 }
 
 // gather merges so many parts of reductions each.
-func gather(from []*orwl.Access, n int) []partial {
+func gather(from []orwl.In[partial], n int) []partial {
 	all := slices.Repeat([]partial{empty()}, n)
 	for _, a := range from {
-		v := orwl.Read[partial](a)
+		v := a.View()
 		for i := range all {
 			part := v.At(i)
 			all[i].merge(&part)
@@ -259,10 +260,9 @@ func gather(from []*orwl.Access, n int) []partial {
 func bytesOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
 // conclude writes the record of a sweep.
-func (x *tree) conclude(parts []partial, prior, record *orwl.Access) {
-	before, now := orwl.Read[outcome](prior), orwl.Write[outcome](record)
+func (x *tree) conclude(parts []partial, prior func(i int) outcome, now []outcome) {
 	for i, r := range x.reductions {
-		o, sweeps := before.At(i), int(parts[i].sweeps)
+		o, sweeps := prior(i), int(parts[i].sweeps)
 		if sweeps > 0 {
 			o.before, o.now = o.now, parts[i].value(r)
 			if r.o.Result != nil {

@@ -149,14 +149,14 @@ type arrival struct {
 func (a *arrival) Observe(queue.Event) { a.at.Store(int64(a.clock())) }
 
 // follow observes when a face comes that another node sends. It returns nil for a face of this node.
-func (p *piece) follow(d direction, access *orwl.Access) *arrival {
+func (p *piece) follow(d direction, access *queue.Place) *arrival {
 	clock := p.grid.o.Clock
 	n, _ := p.grid.neighbour(p.at, d)
 	if clock == nil || p.node != p.grid.rt.Node() || p.grid.tileAt(n).node == p.node {
 		return nil
 	}
 	far := &arrival{clock: clock}
-	access.Place().Observe(far, queue.GrantedFar)
+	access.Observe(far, queue.GrantedFar)
 	return far
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -178,7 +179,7 @@ func TestTaskNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, task := range rt.System().Tasks {
+		for _, task := range inner.OfRuntime(rt).System().Tasks {
 			if strings.HasPrefix(task.Name, "grid 0,0") {
 				got = append(got, task.Name)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -66,10 +67,10 @@ func TestGather(t *testing.T) {
 		r := rt.Resource("x", 64)
 		for i, name := range []string{"a", "b"} {
 			task := rt.Task(name).On(i)
-			a := task.Write(r)
+			a := orwl.Writes[uint64](task, r)
 			task.Do(func(t *orwl.Task) error {
-				for range t.Rounds(rounds) {
-					orwl.Write[uint64](a)[i]++
+				for range inner.OfTask(t).Rounds(rounds) {
+					a.Slice()[i]++
 				}
 				return nil
 			})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // Kind is a kind of event.
@@ -41,7 +42,7 @@ type Event struct {
 	Kind Kind
 	Task *orwl.Task
 	// Access is nil if it is the task that has begun or ended.
-	Access *orwl.Access
+	Access *Access
 	// Fence and Version are the grant's, from its acquisition to its release.
 	Fence, Version uint64
 	Bytes          int   // the bytes that have come, if Prefetched
@@ -67,7 +68,10 @@ func (e Event) MarshalJSON() ([]byte, error) {
 		out.Task, out.Node, out.Round = e.Task.Name(), e.Task.Node(), e.Task.Round()
 	}
 	if e.Access != nil {
-		out.Resource, out.Mode = e.Access.Resource().Name(), e.Access.Mode().String()
+		out.Resource, out.Mode = e.Access.Resource, resource.Read.String()
+		if e.Access.Write {
+			out.Mode = resource.Write.String()
+		}
 	}
 	if e.Err != nil {
 		out.Error = e.Err.Error()

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -64,7 +65,9 @@ func (f *follower) Observe(e orwl.Event) {
 	switch e.Kind {
 	case orwl.Declared:
 		if t := f.of(e.Task); t.sink != nil {
-			e.Access.Place().Observe(&watch{tail: t, access: e.Access, number: t.count, next: none}, followed)
+			a := inner.OfAccess(e.Access)
+			access := &Access{Resource: a.Resource().Name(), Write: a.Mode() == queue.Write}
+			a.Place().Observe(&watch{tail: t, access: access, number: t.count, next: none}, followed)
 			t.count++
 		}
 	case orwl.Began:
@@ -90,7 +93,7 @@ func (t *tail) tell(k Kind, err error) {
 // what Arrived sets.
 type watch struct {
 	*tail
-	access *orwl.Access
+	access *Access
 	number int // of the task's accesses
 
 	fence, version uint64

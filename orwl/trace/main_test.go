@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	_ "github.com/orwl/go-orwl/orwl/nodes"
@@ -81,23 +82,23 @@ func small(t testing.TB, rec *Recorder, observers ...orwl.Observer) *orwl.Runtim
 	rt := mustNew(t, orwl.Options{Observers: append([]orwl.Observer{rec}, observers...)})
 	r := rt.Resource("x", 8)
 	w, one, two := rt.Task("writer"), rt.Task("reader 1"), rt.Task("reader 2")
-	w.Write(r)
-	one.Read(r)
-	two.Read(r)
+	orwl.Writes[byte](w, r)
+	orwl.Reads[byte](one, r)
+	orwl.Reads[byte](two, r)
 	w.Do(func(t *orwl.Task) error {
-		for range t.Rounds(3) {
+		for range inner.OfTask(t).Rounds(3) {
 			pass(3 * time.Millisecond)
 		}
 		return nil
 	})
 	one.Do(func(t *orwl.Task) error {
-		for range t.Rounds(3) {
+		for range inner.OfTask(t).Rounds(3) {
 			pass(2 * time.Millisecond)
 		}
 		return nil
 	})
 	two.Do(func(t *orwl.Task) error {
-		for round := range t.Rounds(3) {
+		for round := range inner.OfTask(t).Rounds(3) {
 			name := "look"
 			if round == 1 {
 				name = "think"

@@ -17,7 +17,7 @@ func TestManyStages(t *testing.T) {
 	for range 2_000 {
 		for _, name := range []string{"a", "b"} {
 			x := rt.Task(name)
-			x.Write(shared)
+			orwl.Writes[byte](x, shared)
 			x.Each(2, func(int) error { return nil })
 		}
 		if err := rt.Run(t.Context()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -109,10 +110,10 @@ func TestShortSlices(t *testing.T) {
 	rt := mustNew(t, orwl.Options{Observers: []orwl.Observer{rec}})
 	task := rt.Task("a")
 	for _, name := range []string{"x", "y", "z"} {
-		task.Write(rt.Resource(name, 0))
+		orwl.Writes[byte](task, rt.Resource(name, 0))
 	}
 	task.Do(func(t *orwl.Task) error {
-		for range t.Rounds(2) {
+		for range inner.OfTask(t).Rounds(2) {
 			for range 20 {
 				rec.Now()
 			}
@@ -148,10 +149,10 @@ func TestTraceOfCancelledWait(t *testing.T) {
 		rt := mustNew(t, orwl.Options{Observers: []orwl.Observer{rec}})
 		r := rt.Resource("x", 0)
 		holds, waits := rt.Task("holds"), rt.Task("waits")
-		holds.Write(r)
-		waits.Write(r)
+		orwl.Writes[byte](holds, r)
+		orwl.Writes[byte](waits, r)
 		holds.Do(func(t *orwl.Task) error {
-			for range t.Rounds(1) {
+			for range inner.OfTask(t).Rounds(1) {
 				pass(ms)
 				cancel(wrong)
 				pass(ms)
@@ -159,7 +160,7 @@ func TestTraceOfCancelledWait(t *testing.T) {
 			return nil
 		})
 		waits.Do(func(t *orwl.Task) error {
-			for range t.Rounds(1) {
+			for range inner.OfTask(t).Rounds(1) {
 			}
 			return nil
 		})
@@ -193,7 +194,7 @@ func TestRecorderOptions(t *testing.T) {
 	r := rt.Resource("x", 0)
 	for _, name := range []string{"writer", "reader 1"} {
 		task := rt.Task(name)
-		task.Read(r)
+		orwl.Reads[byte](task, r)
 		task.Do(func(*orwl.Task) error { return nil })
 	}
 	if err := rt.Run(context.Background()); err != nil {

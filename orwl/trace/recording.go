@@ -4,8 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // The names of slices of a task. Slices of regions have the regions' names.
@@ -93,8 +94,8 @@ func (r *Recording) LastWait() (from, to time.Duration, waited bool) {
 
 func newRecording(t *orwl.Task, room func() int) *Recording {
 	r := &Recording{room: room, since: none, track: Track{Task: t.Name(), Node: t.Node(), Began: none, Ended: none}}
-	for _, a := range t.Accesses() {
-		r.track.Accesses = append(r.track.Accesses, Access{Resource: a.Resource().Name(), Write: a.Mode() == queue.Write})
+	for _, a := range inner.OfTask(t).Accesses() {
+		r.track.Accesses = append(r.track.Accesses, Access{Resource: a.Resource().Name(), Write: a.Mode() == resource.Write})
 	}
 	r.last.from, r.waitEnd = none, none
 	r.names = []string{released: Release}

@@ -5,7 +5,6 @@ import (
 	rt "runtime/trace"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -76,9 +75,7 @@ func (g *regional) take(_ *watch, e *Event) {
 }
 
 // does is what an event's access is for.
-func does(e *Event) string {
-	return Access{Resource: e.Access.Resource().Name(), Write: e.Access.Mode() == queue.Write}.String()
-}
+func does(e *Event) string { return e.Access.String() }
 
 // end ends a region, if it has begun.
 func end(r **rt.Region) {

@@ -6,6 +6,7 @@ import (
 	rt "runtime/trace"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -16,9 +17,9 @@ func run(t testing.TB, rounds int, observers ...orwl.Observer) {
 	r := rt.Resource("x", 8)
 	for _, name := range []string{"there", "back"} {
 		task := rt.Task(name)
-		task.Write(r)
+		orwl.Writes[byte](task, r)
 		task.Do(func(t *orwl.Task) error {
-			for range t.Rounds(rounds) {
+			for range inner.OfTask(t).Rounds(rounds) {
 			}
 			return nil
 		})

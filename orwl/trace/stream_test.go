@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -75,9 +76,9 @@ func TestStreamLoses(t *testing.T) {
 	defer sub.Close()
 	rt := mustNew(t, orwl.Options{Observers: []orwl.Observer{s}})
 	task := rt.Task("a")
-	task.Write(rt.Resource("x", 0))
+	orwl.Writes[byte](task, rt.Resource("x", 0))
 	task.Do(func(t *orwl.Task) error {
-		for range t.Rounds(100) {
+		for range inner.OfTask(t).Rounds(100) {
 		}
 		return nil
 	})
@@ -102,9 +103,9 @@ func TestStreamWhileItRuns(t *testing.T) {
 	done := make(chan struct{})
 	for _, name := range []string{"a", "b"} {
 		task := rt.Task(name)
-		task.Write(r)
+		orwl.Writes[byte](task, r)
 		task.Do(func(t *orwl.Task) error {
-			for round := range t.Rounds(-1) {
+			for round := range inner.OfTask(t).Rounds(-1) {
 				select {
 				case <-done:
 					if round > 100 {
@@ -148,8 +149,7 @@ func TestStreamOptions(t *testing.T) {
 func TestEventText(t *testing.T) {
 	rt := mustNew(t, orwl.Options{})
 	task := rt.Task("a")
-	task.Write(rt.Resource("x", 0))
-	e := Event{At: 1500 * ms, Kind: Acquired, Task: task, Access: task.Accesses()[0], Fence: 7}
+	e := Event{At: 1500 * ms, Kind: Acquired, Task: task, Access: &Access{Resource: "x", Write: true}, Fence: 7}
 	text, err := json.Marshal(e)
 	const want = `{"seconds":1.5,"event":"acquired","task":"a","node":0,"round":0,"resource":"x","mode":"write","fence":7}`
 	if err != nil || string(text) != want {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // ORWL_WATCH has a runtime serve its page, print the link, and end with the runtime. No foreign name gets an answer.
@@ -78,14 +79,15 @@ func BenchmarkCost(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+			var rs []*resource.Resource
 			for i := range tasks {
-				rt.Resource(fmt.Sprint("r", i), 8)
+				rs = append(rs, rt.Resource(fmt.Sprint("r", i), 8))
 			}
 			work := make([]float64, 256)
 			for i := range tasks {
 				t := rt.Task(fmt.Sprint("t", i))
-				t.Write(rt.Lookup(fmt.Sprint("r", i)))
-				t.Read(rt.Lookup(fmt.Sprint("r", (i+1)%tasks)))
+				orwl.Writes[byte](t, rs[i])
+				orwl.Reads[byte](t, rs[(i+1)%tasks])
 				t.Each(rounds, func(int) error {
 					sum := 0.0
 					for _, w := range work {

@@ -120,7 +120,7 @@ func (l *exchange) ask(c *call, what message, count int, body []byte) {
 
 func (l *exchange) send(to int, h head, body []byte) error {
 	var header [longestHead]byte
-	return l.port.Answer(to, h.encode(header[:0]), body)
+	return l.port.Send(to, h.encode(header[:0]), body)
 }
 
 // wait returns at the end of the call, or of ctx, with the reason if it has failed.

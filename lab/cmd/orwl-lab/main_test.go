@@ -80,9 +80,9 @@ func TestGoodCommandLines(t *testing.T) {
 		{"bench -lock mcs,C-mcs-m?s,rma-rw -bench ecsb -ranks 2 -turns 50 -fw 0.2,20", command.Done, []string{"ECSB: throughput of an empty section (HPDC16 §5", "mem     2      MCS ", "C-MCS-MCS", "RMA-RW, F_W 20 %"}},
 		{"bench -lock d-mcs -bench lb,upb -window sim -nodes 2 -ranks 4 -turns 20 -repeats 1 -csv", command.Done, []string{"bench,lock,window,", "LB,D-MCS,sim,node:2 core:2,4,1,0,0,0,latency,ns,", ",3c,ns,"}},
 		{"bench -lock mcs -bench lb,upb -ranks 2 -turns 20 -repeats 1 -json", command.Done, []string{`"name": "latency"`, `"skipped": [`, "UPB on node:1 core:2: want two ranks in each of two elements"}},
-		{"taskbench -h", command.Done, []string{"-steps", "random_spread", "load_imbalance", "-metg", "orwl-goroutines"}},
+		{"taskbench -h", command.Done, []string{"-steps", "random_spread", "load_imbalance", "-metg", "channels"}},
 		{"taskbench -steps 4 -width 4 -type tree -vv", command.Done, []string{"Timestep 2 (offset 0, width 4, last offset 0, last width 2):", "          Point 1: 2 3\n", "Total Tasks 11\nTotal Dependencies 10\n"}},
-		{"taskbench -type fft -width 8 -and -type dom -steps 9 -system orwl,orwl-goroutines,channels,barrier -v", command.Done, []string{"Task Graph 2:", "Dependence Type: dom", "System barrier", "Total Tasks 56\n"}},
+		{"taskbench -type fft -width 8 -and -type dom -steps 9 -system orwl,channels,barrier -v", command.Done, []string{"Task Graph 2:", "Dependence Type: dom", "System barrier", "Total Tasks 56\n"}},
 		{"taskbench -metg -steps 2 -system channels", command.Done, []string{"no METG: -kernel empty has no iterations"}},
 		{"model -machine Piz-Daint", command.Done, []string{"piz-daint (Cray", "a port at each node", "recalled   machine: put 1000", "hash of all described machines: "}},
 	})

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/native"
@@ -38,7 +37,7 @@ func runTaskBench(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 	case place.Nodes == 1 && b.nodes > 1 && b.onNodes():
 		return b.spawn(ctx, args, out)
 	case place.Nodes > 1 && !b.onNodes():
-		return command.Misusef("this is %v: only -system orwl and orwl-goroutines run on nodes, one of them, without -metg", place)
+		return command.Misusef("this is %v: only -system orwl runs on nodes, without -metg", place)
 	case place.Nodes > 1 && b.nodes != 0 && b.nodes != place.Nodes:
 		return command.Misusef("-nodes is %d, want %d: this is %v", b.nodes, place.Nodes, place)
 	case place.Nodes > 1:
@@ -56,7 +55,7 @@ func runTaskBench(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 // onNodes reports whether the nodes are processes that run the graphs together. If not, they
 // are only what the transfers are estimated for, as in Task Bench.
 func (b *taskBench) onNodes() bool {
-	return !b.metg && len(b.systems) == 1 && strings.HasPrefix(b.systems[0], "orwl")
+	return !b.metg && len(b.systems) == 1 && b.systems[0] == "orwl"
 }
 
 // spawn runs this command on each node.

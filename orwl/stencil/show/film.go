@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/stencil/picture"
 	"github.com/orwl/go-orwl/resource"
@@ -54,7 +56,7 @@ func NewFilm(v View) *Film {
 		r := rt.Resource(name, 8)
 		rt.Home(r, node)
 		task := rt.Task(name).On(node)
-		access := task.Write(r)
+		access := inner.OfAccess(inner.OfTask(task).Write(r)).Place()
 		task.Do(func(t *orwl.Task) error { return f.hand(t, access) })
 		f.far = append(f.far, r)
 	}
@@ -94,7 +96,7 @@ func (f *Film) shoot(sweeps int, last bool, row func(from, to int) []float64, he
 }
 
 // hand gives the film to node 0, when it is complete: how many bytes it has, and then those.
-func (f *Film) hand(t *orwl.Task, access *orwl.Access) error {
+func (f *Film) hand(t *orwl.Task, to *queue.Place) error {
 	select {
 	case <-f.ended:
 	case <-t.Context().Done():
@@ -104,14 +106,16 @@ func (f *Film) hand(t *orwl.Task, access *orwl.Access) error {
 	if err := gob.NewEncoder(&b).Encode(f.frames); err != nil {
 		return err
 	}
-	for range t.Rounds(1) {
-		orwl.Write[byte](access)
-		if err := access.Place().Resize((8 + b.Len() + 7) / 8 * 8); err != nil {
+	for range inner.OfTask(t).Rounds(1) {
+		if err := to.Resize((8 + b.Len() + 7) / 8 * 8); err != nil {
 			return err
 		}
-		to := orwl.Write[byte](access)
-		binary.NativeEndian.PutUint64(to, uint64(b.Len()))
-		copy(to[8:], b.Bytes())
+		bytes, err := to.Writable()
+		if err != nil {
+			return err
+		}
+		binary.NativeEndian.PutUint64(bytes, uint64(b.Len()))
+		copy(bytes[8:], b.Bytes())
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/terminal"
-	"github.com/orwl/go-orwl/orwl"
 )
 
 // live draws a view in a terminal again and again, while the run goes on. Each picture is a snapshot of the field, drawn
@@ -80,7 +80,7 @@ func (l *live) draw(ctx context.Context) {
 	}
 	row, first, last, err := l.view.source.snapshot(ctx)
 	switch {
-	case errors.Is(err, orwl.ErrEarly), ctx.Err() != nil:
+	case errors.Is(err, inner.ErrEarly), ctx.Err() != nil:
 		return
 	case err != nil:
 		l.failed = true

@@ -11,16 +11,11 @@ import (
 
 func main() {
 	err := orwl.Run(context.Background(), orwl.Options{}, func(ctx context.Context, rt *orwl.Runtime) error {
-		sum := rt.Resource("sum", 8)
+		sum := orwl.Array[uint64](rt, "sum", 1)
 		for i := range 2 {
 			task := rt.Task(fmt.Sprint("adder ", i))
-			w := task.Write(sum)
-			task.Do(func(t *orwl.Task) error {
-				for range t.Rounds(10) {
-					orwl.Write[uint64](w)[0]++
-				}
-				return nil
-			})
+			w := orwl.Writes[uint64](task, sum)
+			task.Each(10, func(int) error { w.Slice()[0]++; return nil })
 		}
 		if err := rt.Run(ctx); err != nil {
 			return err

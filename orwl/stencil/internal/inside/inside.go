@@ -16,7 +16,7 @@ type Grid interface {
 	// Last is the number of the last sweep, unless a reduction ends the run.
 	Last() int
 	// AllowSnapshots lets Snapshot copy whole fields on each node while the run goes on. All nodes call it before the run. See
-	// [orwl.Runtime.Snapshots] for what it costs.
+	// inner.Runtime for what it costs.
 	AllowSnapshots()
 }
 

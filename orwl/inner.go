@@ -1,0 +1,57 @@
+package orwl
+
+import (
+	"iter"
+
+	"github.com/orwl/go-orwl/internal/inner"
+	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/orwl/liveness"
+	"github.com/orwl/go-orwl/resource"
+)
+
+func init() {
+	inner.OfRuntime = func(rt any) inner.Runtime { return innerRuntime{rt.(*Runtime)} }
+	inner.OfTask = func(t any) inner.Task { return innerTask{t.(*Task)} }
+	inner.GoOn = func(o any) { o.(*Options).atLoss = goOn }
+	inner.OfAccess = func(a any) inner.Access { return innerAccess{a.(*Access)} }
+}
+
+// innerRuntime is a Runtime as other packages of this module see it.
+type innerRuntime struct{ *Runtime }
+
+// Processors implements inner.Runtime.
+func (rt innerRuntime) Processors() int { return rt.o.Nodes.Processors() }
+
+// System implements inner.Runtime.
+func (rt innerRuntime) System() liveness.System {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return systemOf(rt.tasks)
+}
+
+// Policy implements inner.Runtime.
+func (rt innerRuntime) Policy(r *resource.Resource, p queue.Policy) {
+	rt.declareOf(core(r), "policy", func(string) error { return core(r).SetPolicy(p) })
+}
+
+// innerTask is a Task as other packages of this module see it.
+type innerTask struct{ t *Task }
+
+func (t innerTask) Read(r *resource.Resource) any  { return t.t.reads(r) }
+func (t innerTask) Write(r *resource.Resource) any { return t.t.writes(r) }
+func (t innerTask) Rounds(n int) iter.Seq[int]     { return t.t.rounds(n) }
+
+func (t innerTask) Accesses() []inner.Access {
+	all := make([]inner.Access, len(t.t.accesses))
+	for i, a := range t.t.accesses {
+		all[i] = innerAccess{a}
+	}
+	return all
+}
+
+// innerAccess is an Access as other packages of this module see it.
+type innerAccess struct{ a *Access }
+
+func (a innerAccess) Place() *queue.Place          { return &a.a.place }
+func (a innerAccess) Resource() *resource.Resource { return (*resource.Resource)(a.a.resource) }
+func (a innerAccess) Mode() queue.Mode             { return a.a.mode }
