@@ -23,7 +23,8 @@ import (
 // the one of the round before. Many parts are combined by a tree of hidden tasks. The tree follows from the order of the
 // tasks that put, and from nothing else: so the bits are the same on any nodes.
 
-// Reduction is a value of type V that comes of what tasks put in each round, which is of type S. See [NewSum].
+// Reduction is a value of type V that comes of what tasks put in each round, which is of type S. See [NewSum], [NewMax],
+// [NewMin] and [NewReduction].
 type Reduction[S, V any] struct {
 	reduction
 	combine func(into, from *S)
@@ -56,9 +57,9 @@ type reader struct {
 	behind bool // the task stands behind the hidden ones
 }
 
-// newReduction declares a reduction. combine adds from to into, and value is the result of all. The parts are combined in
+// NewReduction declares a reduction. combine adds from to into, and value is the result of all. The parts are combined in
 // a binary tree over the tasks that put, in the order of the program, so combine need not be associative.
-func newReduction[S, V any](rt *Runtime, name string, combine func(into, from *S), value func(*S) V) *Reduction[S, V] {
+func NewReduction[S, V any](rt *Runtime, name string, combine func(into, from *S), value func(*S) V) *Reduction[S, V] {
 	r := &Reduction[S, V]{reduction: reduction{rt: rt, name: name}, combine: combine, value: value}
 	r.record = Array[record[V]](rt, name, 1)
 	r.declare = r.hide
@@ -75,7 +76,17 @@ func newReduction[S, V any](rt *Runtime, name string, combine func(into, from *S
 //		return nil
 //	})
 func NewSum(rt *Runtime, name string) *Reduction[exact.Sum, float64] {
-	return newReduction(rt, name, (*exact.Sum).Merge, (*exact.Sum).Value)
+	return NewReduction(rt, name, (*exact.Sum).Merge, (*exact.Sum).Value)
+}
+
+// NewMax declares the greatest of all values.
+func NewMax[T cmp.Ordered](rt *Runtime, name string) *Reduction[T, T] {
+	return NewReduction(rt, name, func(into, from *T) { *into = max(*into, *from) }, func(v *T) T { return *v })
+}
+
+// NewMin declares the least of all values.
+func NewMin[T cmp.Ordered](rt *Runtime, name string) *Reduction[T, T] {
+	return NewReduction(rt, name, func(into, from *T) { *into = min(*into, *from) }, func(v *T) T { return *v })
 }
 
 // Put is how a task puts a value in each round. A round that puts none puts the last one again.
@@ -93,6 +104,9 @@ func (r *Reduction[S, V]) Put(t *Task) Put[S] {
 	r.puts = append(r.puts, a)
 	return Put[S]{a}
 }
+
+// Set puts a value, in the body of the task.
+func (p Put[S]) Set(v S) { Write[S](p.access)[0] = v }
 
 // New is the value that the round puts, empty at first, to be changed in place.
 func (p Put[S]) New() *S {

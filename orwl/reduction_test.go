@@ -1,7 +1,6 @@
 package orwl
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,19 +10,6 @@ import (
 
 	"github.com/orwl/go-orwl/orwl/exact"
 )
-
-// newMax declares the greatest of all values.
-func newMax[T cmp.Ordered](rt *Runtime, name string) *Reduction[T, T] {
-	return newReduction(rt, name, func(into, from *T) { *into = max(*into, *from) }, func(v *T) T { return *v })
-}
-
-// newMin declares the least of all values.
-func newMin[T cmp.Ordered](rt *Runtime, name string) *Reduction[T, T] {
-	return newReduction(rt, name, func(into, from *T) { *into = min(*into, *from) }, func(v *T) T { return *v })
-}
-
-// Set puts a value, in the body of the task.
-func (p Put[S]) Set(v S) { *p.New() = v }
 
 // everywhere runs a program on one node and on three, with fault pages and without.
 func everywhere(t *testing.T, program func(t *testing.T, rt *Runtime)) {
@@ -44,8 +30,8 @@ func everywhere(t *testing.T, program func(t *testing.T, rt *Runtime)) {
 func TestReduction(t *testing.T) {
 	const rounds, tasks = 20, 40 // so many need a tree
 	everywhere(t, func(t *testing.T, rt *Runtime) {
-		most := newMax[int64](rt, "most").Start(-7)
-		least := newMin[float64](rt, "least")
+		most := NewMax[int64](rt, "most").Start(-7)
+		least := NewMin[float64](rt, "least")
 		value := func(task, round int) int64 { return int64((task*37 + round*11) % 101) }
 		of := func(round int, pick func([]int64) int64) int64 {
 			var all []int64
@@ -147,7 +133,7 @@ func TestReductionTree(t *testing.T) {
 		return left
 	}
 	everywhere(t, func(t *testing.T, rt *Runtime) {
-		tree := newReduction(rt, "tree", node, func(v *hash) hash { return *v })
+		tree := NewReduction(rt, "tree", node, func(v *hash) hash { return *v })
 		puts := make([]*Task, tasks)
 		for i := range puts {
 			puts[i] = rt.Task(fmt.Sprint(i)).On(i * 5 % rt.Nodes())
@@ -178,7 +164,7 @@ func TestReductionTree(t *testing.T) {
 // another one.
 func TestReductionUntil(t *testing.T) {
 	everywhere(t, func(t *testing.T, rt *Runtime) {
-		most := newMax[int64](rt, "most")
+		most := NewMax[int64](rt, "most")
 		r := rt.Resource("alone", 8)
 		for stage, last := range []int{13, 0, 5} {
 			most.Until(func(v int64) bool { return v >= int64(last) })
@@ -230,7 +216,7 @@ func TestReductionUntilBoth(t *testing.T) {
 		task := rt.Task("task")
 		var puts []Put[int64]
 		for i, last := range ends {
-			puts = append(puts, newMax[int64](rt, fmt.Sprint(i)).Until(func(v int64) bool { return v >= last }).Put(task))
+			puts = append(puts, NewMax[int64](rt, fmt.Sprint(i)).Until(func(v int64) bool { return v >= last }).Put(task))
 		}
 		task.Each(-1, func(round int) error {
 			for _, put := range puts {
@@ -298,7 +284,7 @@ func TestReductionRefused(t *testing.T) {
 		}, `ends the run, and the body of task "b" is none of Each`},
 	} {
 		rt := mustNew(t, Options{})
-		c.declare(rt, newMax[int64](rt, "r"))
+		c.declare(rt, NewMax[int64](rt, "r"))
 		if err := rt.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
@@ -308,7 +294,7 @@ func TestReductionRefused(t *testing.T) {
 // A program can be made whose order puts a circle through a reduction. It is refused as any other.
 func TestReductionDeadlock(t *testing.T) {
 	rt := mustNew(t, Options{})
-	most, r := newMax[int64](rt, "most"), rt.Resource("r", 8)
+	most, r := NewMax[int64](rt, "most"), rt.Resource("r", 8)
 	put := rt.Task("put")
 	most.Put(put)
 	put.Write(r).Priority(1) // behind the one that reads the value
