@@ -13,12 +13,12 @@ import (
 
 // past is what a process knows of the lives of the run. A node that has come late learns it from the others.
 type past struct {
-	Seat  int   // what the launcher calls this node; it has another number in each life
-	Life  int   // the last life that this node was in; 0: none
-	Seats []int // of the nodes of that life
-	Lost  bool  // it has ended because of a loss
-	Took  time.Duration
-	News  []string // what has become of nodes, such as "node 1 was lost"
+	Seat  int           // the launcher's number of this node, which stays; in each life the nodes are numbered anew
+	Life  int           // the last life that this node was in; 0: none
+	Seats []int         // of the nodes of that life
+	Lost  bool          // it has ended because of a loss
+	Took  time.Duration // the time from the beginning of the first life to that of this one
+	News  []string      // such as "node 1 was lost"
 	began time.Time
 }
 
