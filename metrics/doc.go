@@ -26,7 +26,7 @@
 //	// Output:
 //	// true <nil>
 //
-// A run on several nodes gives Options.Node to both, its nodes to [Metrics.Nodes], and the registry
+// A run on several nodes gives Options.Node to both, its runtime to [Metrics.Life], or its nodes to [Metrics.Nodes], and the registry
 // to nodes.Network, whose libp2p counts there, too.
 //
 // # What it costs

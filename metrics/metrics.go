@@ -44,7 +44,7 @@ type Metrics struct {
 	past    past // of tasks that are forgotten
 	doors   []*door
 	rts     []*orwl.Runtime
-	nodes   *orwl.Nodes
+	nodes   members
 	locks   []lock
 	// sessions are what a server counts, nil if there is none.
 	sessions func() node.SessionCounts
@@ -72,7 +72,7 @@ func New(o Options) (*Metrics, error) {
 	}
 	in, many := seconds(), numbers()
 	m := &Metrics{
-		o: o, sample: int32(o.Sample), began: o.clock(),
+		o: o, sample: int32(o.Sample), began: o.clock(), nodes: (*orwl.Nodes)(nil),
 		ordered: [2]times{{in.new(), in.new()}, {in.new(), in.new()}},
 		local:   in.new(), remote: in.new(), trips: in.new(), queued: many.new(), groups: many.new(),
 		records: make(map[*queue.Resource]*record), byTask: make(map[*orwl.Task]*task),

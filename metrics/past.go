@@ -3,6 +3,7 @@ package metrics
 import (
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -11,6 +12,8 @@ import (
 type past struct {
 	ordered [len(modes)]sums
 	tasks   map[string]taskSums // by the label task, or by "" without it
+	site    queue.SiteCounts    // of the lives before
+	stalls  uint64
 }
 
 // taskSums are what tasks have done.
@@ -23,10 +26,13 @@ type taskSums struct {
 func (m *Metrics) forget(t *orwl.Task) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known := m.byTask[t]
-	if known == nil {
-		return
+	if known := m.byTask[t]; known != nil {
+		m.drop(known)
 	}
+}
+
+// drop is forget. m.mu is held.
+func (m *Metrics) drop(known *task) {
 	m.look(known)
 	if m.past.tasks == nil {
 		m.past.tasks = make(map[string]taskSums)
@@ -39,7 +45,7 @@ func (m *Metrics) forget(t *orwl.Task) {
 	}
 	m.watches = slices.DeleteFunc(m.watches, func(w *watch) bool { return w.task == known })
 	m.tasks = slices.DeleteFunc(m.tasks, func(other *task) bool { return other == known })
-	delete(m.byTask, t)
+	delete(m.byTask, known.Task)
 }
 
 // label is the label under which a task's counts are told.

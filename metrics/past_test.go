@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"context"
 	"runtime"
 	"testing"
 
@@ -63,6 +64,29 @@ func TestManyStages(t *testing.T) {
 	for _, task := range []string{"a", "b"} {
 		if got := value(t, registry, "orwl_task_rounds_total", "task="+task); got != float64(stages*rounds) {
 			t.Errorf("%v rounds of %s, want %d", got, task, stages*rounds)
+		}
+	}
+}
+
+// The metrics of a process that goes through lives of a run show the last one, and what all have counted.
+func TestManyLives(t *testing.T) {
+	m, registry := made(t, Options{})
+	for life := range 3 {
+		err := orwl.Run(t.Context(), orwl.Options{Observers: []orwl.Observer{m}}, func(ctx context.Context, rt *orwl.Runtime) error {
+			m.Life(rt)
+			if len(m.tasks) > 0 || len(m.watches) > 0 || len(m.records) > 0 || len(m.rts) != 1 {
+				t.Errorf("%d tasks, %d watches, %d resources and %d runtimes of the life before", len(m.tasks), len(m.watches), len(m.records), len(m.rts))
+			}
+			a := rt.Task("a")
+			orwl.Writes[uint64](a, rt.Resource("r", 8))
+			a.Each(10, func(int) error { return nil })
+			return rt.Run(ctx)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ended, rounds := value(t, registry, "orwl_tasks", "state=ended"), value(t, registry, "orwl_task_rounds_total"); ended != 1 || rounds != float64(10*(life+1)) {
+			t.Errorf("after %d lives: %v tasks, %v rounds", life+1, ended, rounds)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/orwl/go-orwl/internal/inner"
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/orwl"
@@ -25,23 +27,78 @@ func (m *Metrics) Watch(rt *orwl.Runtime) {
 	m.rts = append(m.rts, rt)
 }
 
+// Life adds the runtime of a life of [orwl.Run], and its nodes. The runtime, the tasks and the resources of the life before go, and what
+// they have counted stays. Call it before the program declares anything.
+func (m *Metrics) Life(rt *orwl.Runtime) {
+	m.mu.Lock()
+	before := m.rts
+	m.mu.Unlock()
+	var stalls uint64
+	for _, rt := range before {
+		stalls += rt.Inspect().Stalls // with m unlocked, as in Collect
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, t := range slices.Clone(m.tasks) {
+		m.drop(t)
+	}
+	clear(m.records)
+	m.past.stalls += stalls
+	m.past.site = m.site()
+	m.rts = []*orwl.Runtime{rt}
+	m.join(lifeNodes{rt})
+}
+
+// members are the nodes of a run, as this one sees them.
+type members interface {
+	Count() int
+	Network() node.Node
+	Counts() queue.SiteCounts
+}
+
+// lifeNodes are the nodes of a runtime.
+type lifeNodes struct{ rt *orwl.Runtime }
+
+func (l lifeNodes) Count() int               { return l.rt.Nodes() }
+func (l lifeNodes) Counts() queue.SiteCounts { return l.rt.Counts() }
+
+func (l lifeNodes) Network() node.Node {
+	network, _, _ := inner.OfRuntime(l.rt).Network()
+	return network
+}
+
 // Nodes adds the nodes of a run, as this one sees them. Nil, or a run of one node, is
 // fine.
 func (m *Metrics) Nodes(nodes *orwl.Nodes) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.join(nodes)
+}
+
+// join is Nodes. m.mu is held.
+func (m *Metrics) join(nodes members) {
 	m.nodes = nodes
 	if network := nodes.Network(); network != nil {
 		network.OnTrip(func(ns int64) { m.trips.observe(ns, 1) })
 	}
 }
 
+// site is what this life and those before have counted of resources. m.mu is held.
+func (m *Metrics) site() queue.SiteCounts {
+	c, p := m.nodes.Counts(), m.past.site
+	return queue.SiteCounts{
+		Sent: c.Sent + p.Sent, Received: c.Received + p.Received, BytesOut: c.BytesOut + p.BytesOut, BytesIn: c.BytesIn + p.BytesIn,
+		Replayed: c.Replayed + p.Replayed, OtherLife: c.OtherLife + p.OtherLife, Malformed: c.Malformed + p.Malformed,
+		Gaps: c.Gaps + p.Gaps, Unknown: c.Unknown + p.Unknown, Strays: c.Strays + p.Strays,
+		Expired: c.Expired + p.Expired, Fenced: c.Fenced + p.Fenced, Revoked: c.Revoked + p.Revoked,
+	}
+}
+
 // collectRuntimes is called with m unlocked, and returns how many resources are broken.
 func (m *Metrics) collectRuntimes(s sink) (broken int) {
 	m.mu.Lock()
-	rts, nodes := slices.Clone(m.rts), m.nodes
+	rts, nodes, stalls := slices.Clone(m.rts), m.nodes, m.past.stalls
 	m.mu.Unlock()
-	var stalls uint64
 	var stalled int
 	for _, rt := range rts {
 		state := rt.Inspect()
@@ -138,7 +195,7 @@ func collectStates(s sink, n node.Node) {
 }
 
 func (m *Metrics) collectSite(s sink) {
-	c := m.nodes.Counts()
+	c := m.site()
 	s.count("orwl_resource_messages_total", c.Received, in)
 	s.count("orwl_resource_messages_total", c.Sent, out)
 	s.count("orwl_resource_bytes_total", c.BytesIn, in)

@@ -15,7 +15,6 @@ import (
 // Tests use what no program does. Other packages of this module have some of it by package inside.
 
 func (rt *Runtime) Lookup(name string) *resource.Resource       { return rt.lookup(name) }
-func (rt *Runtime) Processors() int                             { return innerRuntime{rt}.Processors() }
 func (rt *Runtime) System() liveness.System                     { return innerRuntime{rt}.System() }
 func (rt *Runtime) Policy(r *resource.Resource, p queue.Policy) { innerRuntime{rt}.Policy(r, p) }
 func (rt *Runtime) Snapshots(r *resource.Resource)              { innerRuntime{rt}.Snapshots(r) }

@@ -19,9 +19,6 @@ func init() {
 // innerRuntime is a Runtime as other packages of this module see it.
 type innerRuntime struct{ *Runtime }
 
-// Processors implements inner.Runtime.
-func (rt innerRuntime) Processors() int { return rt.o.Nodes.Processors() }
-
 // System implements inner.Runtime.
 func (rt innerRuntime) System() liveness.System {
 	rt.mu.Lock()

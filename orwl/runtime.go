@@ -346,7 +346,10 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	if n.many() {
 		rt.starts.Store(time.Now().UnixNano())
 	}
-	defer func() { r.cuts.stop() }() // also of a run that does not start
+	defer func() { // also of a run that does not start
+		r.cuts.stop()
+		n.cutsEnd()
+	}()
 	err := rt.start(r)
 	rt.starts.Store(0)
 	if err != nil {

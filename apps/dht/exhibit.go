@@ -69,7 +69,8 @@ func (e *display) timed() func(command string, took time.Duration) {
 
 // follow shows the nodes, the table and the server.
 func (e *display) follow(nodes *orwl.Nodes, t *table.Strings, s *resp.Server, log *slog.Logger) error {
-	e.Open(nodes, log)
+	e.Open(log)
+	e.Nodes(nodes)
 	e.serving.Store(true)
 	return e.Register(&figures{table: t, server: s, done: make(map[string]uint64)})
 }

@@ -36,7 +36,10 @@
 // flags. Each makes the blocks that it is dealt, and runs their tasks; a frontier is kept where it is
 // written. In the end node 0 collects the blocks, which takes it two whole matrices, and it alone
 // verifies, writes files and says what has come out. A file that -init names is read by every node.
-// When a node is lost, or fails, or is asked to stop, the others end and say which.
+//
+// When a node is lost, or leaves by SIGTERM, the others go on from the last cut (docs/explanation/nodes.md), also if that was node 0, or
+// if it was verifying. The lowest one that is left then has number 0. Each node checks in the beginning that it could write the
+// files. When a node fails, the others end and say which.
 //
 // # What is measured
 //
@@ -55,7 +58,9 @@
 // has just written.
 //
 // The figures of several nodes are of all of them. The time is from when the first began until
-// the last had swept its blocks, without the collection afterwards.
+// the last had swept its blocks, without the collection afterwards. If nodes were lost, it is from the beginning of the first life,
+// and the report says how many lives there were, and why. All other figures, the trace and the film are of the last life: what the
+// lost nodes had of them is lost.
 //
 // A trace (package trace, orwl trace report) has room for 262,144 slices, shared evenly by the nodes and then
 // by their tasks, and sums up what comes after the first of each. A piece also waits while another piece of

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/orwl/go-orwl/dashboards"
 	"github.com/orwl/go-orwl/internal/exhibit"
+	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
@@ -47,8 +49,15 @@ func TestExhibit(t *testing.T) {
 		t.Errorf("before it sweeps: %s", text)
 	}
 	f := newField(problem{rows: 40, cols: 60, iters: 20, kernel: listing(), values: noise}, size{2, 3}, fused)
-	f.exhibit = e
-	if err := f.solve(t.Context(), show.Silent()); err != nil {
+	f.figures = new(figures)
+	if err := e.Register(f.figures); err != nil {
+		t.Fatal(err)
+	}
+	err = orwl.Run(t.Context(), orwl.Options{Observers: append(e.Observers(), f)}, func(ctx context.Context, rt *orwl.Runtime) error {
+		e.Watch(rt)
+		return f.solve(ctx, rt, show.Silent())
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	text := body(t, e, "/metrics")

@@ -4,11 +4,9 @@ import (
 	"context"
 	"io"
 	"iter"
-	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/stencil"
@@ -27,19 +25,19 @@ const (
 	nine form = "9"
 )
 
-// field is a problem cut into a grid of blocks, and the grid that solves it. All nodes of a run
-// have the same field.
+// field is a problem cut into a grid of blocks, and the grid that solves it in a life of the run. All nodes have the same field, and
+// each life has a new one.
 type field struct {
 	problem
 	grid, each size // blocks, and elements in each
 	form       form
-	nodes      *orwl.Nodes      // nil: this process is alone
-	exhibit    *exhibit.Exhibit // nil: there is none
-	log        *slog.Logger     // nil: slog's own
-	pin        bool             // the workers are pinned
-	why        io.Writer        // gets the placement of the run; nil: it is not asked for
-	films      bool             // the run is filmed
+	figures    *figures  // nil: nobody sees them
+	why        io.Writer // gets the placement of the run; nil: it is not asked for
+	films      bool      // the run is filmed
+	past       *past     // of this process
+	tells      sync.Once // why
 
+	rt     *orwl.Runtime
 	cells  *stencil.Grid
 	planes [planes]*stencil.Field[float64]
 	views  []block // by block: the part that is swept; only one task works on a block at a time
@@ -51,21 +49,21 @@ type field struct {
 	reading sync.Once
 	unread  error // the first of a file that data comes from
 
-	final    []float64         // the interior, once it is solved, on node 0
-	accounts []stencil.Account // of all blocks, on node 0
-	// The cost of the run, on node 0.
-	took    time.Duration // from the start of the runtime to the end of the last task
-	pace    *inspect.Pace // nil on several nodes
-	shipped int64         // bytes of contents that went from node to node meanwhile
+	// The result and the cost of this life, on node 0.
+	final    []float64         // the interior
+	accounts []stencil.Account // of all blocks
+	took     time.Duration     // from the start of the runtime to the end of the last task
+	pace     *inspect.Pace     // nil on several nodes
+	shipped  int64             // bytes of contents that went from node to node meanwhile
 }
 
 // newField cuts p.
 func newField(p problem, grid size, f form) *field {
-	return &field{problem: p, form: f, grid: grid, each: size{p.rows / grid.rows, p.cols / grid.cols}, views: make([]block, grid.cells())}
+	return &field{problem: p, form: f, grid: grid, each: size{p.rows / grid.rows, p.cols / grid.cols}, views: make([]block, grid.cells()), past: new(past)}
 }
 
-// declare declares the grid in a runtime, and sets this node's blocks to their initial values.
-func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
+// declare declares the grid, and sets this node's blocks to their initial values.
+func (f *field) declare(ctx context.Context) error {
 	inPass := f.problem.sweeps
 	if f.films && inPass == 0 {
 		inPass = 1 // a film shows passes
@@ -73,12 +71,12 @@ func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
 	o := stencil.Options{
 		Name: "block", Size: stencil.Size{f.rows, f.cols}, Update: stencil.InPlace,
 		Blocks: stencil.Size{f.grid.rows, f.grid.cols}, Sweeps: inPass, Exporters: f.form == nine,
-		Clock: f.clock, Live: f.exhibit != nil,
+		Clock: f.clock, Live: f.figures != nil,
 	}
 	if f.trace != nil {
 		o.Observe = f.trace.changed
 	}
-	f.cells = stencil.New(rt, o)
+	f.cells = stencil.New(f.rt, o)
 	names := [planes]string{"data", "zb", "zr", "zu", "zv", "zz"}
 	for p := range planes {
 		o := stencil.FieldOptions[float64]{InitialRow: f.initial(ctx, p)}
@@ -140,7 +138,7 @@ func (f *field) sweep(ctx context.Context, b *stencil.Block) {
 func (f *field) clock() time.Duration { return time.Since(f.begin) }
 
 // here says that a block is of this node.
-func (f *field) here(n int) bool { return f.cells.Node(n) == f.nodes.Number() }
+func (f *field) here(n int) bool { return f.cells.Node(n) == f.rt.Node() }
 
 // result is the rows of the whole matrix, its ring included; each is valid until the next. A ring that cannot be read
 // is in unread.

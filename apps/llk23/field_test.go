@@ -16,7 +16,7 @@ import (
 func solved(t testing.TB, p problem, grid size, form form) *field {
 	t.Helper()
 	f := newField(p, grid, form)
-	if err := f.solve(t.Context(), show.Silent()); err != nil {
+	if err := f.alone(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return f
@@ -164,7 +164,7 @@ func TestInterrupt(t *testing.T) {
 					cancel(cause)
 				}
 			}}
-			if err := newField(p, size{3, 2}, form).solve(ctx, show.Silent()); !errors.Is(err, cause) {
+			if err := newField(p, size{3, 2}, form).alone(ctx); !errors.Is(err, cause) {
 				t.Errorf("%s, after %d calls: %v, want %v", form, after, err, cause)
 			}
 		}

@@ -11,11 +11,21 @@ import (
 
 // figures are what this program tells Prometheus of itself, besides what every program
 // that uses orwl does: how far its sweeps are, and what its blocks do. They are of this
-// node's blocks, and read from what is written anyway.
+// node's blocks in this life of the run, and read from what is written anyway.
 type figures struct {
-	field *field
 	mu    sync.Mutex
+	field *field                        // nil: it has no blocks yet
 	spent [stencil.Phases]time.Duration // the last values told, so that none goes back
+}
+
+// show tells of a field from now on. No figures, nil, tell nothing.
+func (g *figures) show(f *field) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.field, g.spent = f, [stencil.Phases]time.Duration{}
 }
 
 // phaseLabels are the phases as metrics call them.
@@ -29,6 +39,9 @@ func (g *figures) Collect(to chan<- prometheus.Metric) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	f := g.field
+	if f == nil {
+		return
+	}
 	tell := func(kind prometheus.ValueType, name string, value float64, help string, labels prometheus.Labels) {
 		to <- prometheus.MustNewConstMetric(prometheus.NewDesc("llk23_"+name, help, nil, labels), kind, value)
 	}

@@ -102,8 +102,8 @@ var alone = command.Command{
 	Text: `Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks, with a few tasks for
 each, and compares every bit with a sequential sweep.
 
-An element takes 48 bytes of memory, and 64 while it is verified. A run that needs more memory
-than is free is refused.`,
+An element takes 48 bytes of memory, 64 while it is verified, and 32 more on several nodes. A run
+that needs more memory than is free is refused.`,
 	Example: "llk23 -grid 8x8 -block 250x250 -iters 20\nllk23 -nodes 2 -kernel fast -sweeps 4",
 	Groups: []command.Group{
 		{Title: "what to compute", Flags: "grid block iters init kernel sweeps tasks verify"},

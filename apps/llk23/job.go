@@ -16,9 +16,8 @@ import (
 type job struct {
 	options
 	problem
-	place            launch.Place
-	out, trace, plot *outfile.File    // on node 0
-	exhibit          *exhibit.Exhibit // nil: there is none
+	place   launch.Place
+	exhibit *exhibit.Exhibit // nil: there is none
 }
 
 // The defaults of -grid and -block, for initial values of a matrix of any size.
@@ -74,15 +73,13 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 	if err := j.fitMemory(memory.Free); err != nil {
 		return nil, err
 	}
-	for _, f := range []struct {
-		flag, name string
-		to         **outfile.File
-	}{{"out", o.out, &j.out}, {"trace", o.trace, &j.trace}, {"plot", o.plot, &j.plot}} {
-		if f.name == "" || place.Node != 0 || j.spawns() && o.nodes.SSH != "" {
+	// Each node may be number 0 in the last life of the run, and write them.
+	for _, f := range [][2]string{{"out", o.out}, {"trace", o.trace}, {"plot", o.plot}} {
+		if f[1] == "" || j.spawns() && o.nodes.SSH != "" {
 			continue
 		}
-		if *f.to, err = outfile.Create(f.name); err != nil {
-			return nil, fmt.Errorf("-%s %s: %w", f.flag, f.name, reason(err))
+		if err = outfile.Check(f[1]); err != nil {
+			return nil, fmt.Errorf("-%s %s: %w", f[0], f[1], reason(err))
 		}
 	}
 	switch {
@@ -158,13 +155,9 @@ func divisor(n, most int) int {
 	return 1
 }
 
-// close gives back what the job has, and drops outputs that were not finished.
+// close gives back what the job has.
 func (j *job) close() {
-	// Only read, or not wanted any more.
-	_ = j.data.Close()
-	for _, o := range []*outfile.File{j.out, j.trace, j.plot} {
-		o.Drop()
-	}
+	_ = j.data.Close() // only read
 	// A reader that is still there has had its time.
 	_ = j.exhibit.Close()
 }
@@ -179,12 +172,19 @@ func (e extent) bytes() int64 {
 	return 8 * ((rows+2)*(cols+2) + int64(planes-1)*rows*cols)
 }
 
+// cutCopies is how many copies of a block's data the nodes keep beside it: of two cuts, each on two nodes.
+const cutCopies = 4
+
 // need is the most that the run has in this process at a time, or in all that it starts on this
 // machine: first the blocks. Then node 0 has the result, beside the data of the blocks, and six
-// matrices more if it is verified.
+// matrices more if it is verified. Several nodes have cuts all the time.
 func (j *job) need() (bytes int64) {
 	nodes := int64(max(1, j.nodes.Nodes, j.place.Nodes))
 	blocks, declared := j.grid.cells(), j.grid.cells()*taskBytes[j.tasks]
+	cuts := int64(0)
+	if nodes > 1 {
+		cuts = cutCopies * 8 * j.block.cells()
+	}
 	if j.spawns() {
 		declared *= nodes
 	} else {
@@ -203,7 +203,7 @@ func (j *job) need() (bytes int64) {
 		}
 		bytes = max(bytes, end)
 	}
-	return bytes + declared
+	return bytes + blocks*cuts + declared
 }
 
 // fitMemory refuses what this machine has no room for. Over ssh each node asks its own machine.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"math"
 	"os"
@@ -10,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/npy"
-	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // program runs the program and returns what it prints.
@@ -167,17 +167,11 @@ func TestOutputsOfOneRun(t *testing.T) {
 // TestNothingIsLeftBehind stops a run that was to write a file.
 func TestNothingIsLeftBehind(t *testing.T) {
 	dir := t.TempDir()
-	name := filepath.Join(dir, "x.npy")
-	o := defaults()
-	o.out = name
-	j, err := newJob(o, launch.Place{Nodes: 1})
-	if err != nil {
-		t.Fatal(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if code := run(ctx, []string{"-out", filepath.Join(dir, "x.npy")}, io.Discard, io.Discard); code != 130 {
+		t.Errorf("exit code %d", code)
 	}
-	if err := j.out.Finish(func(w io.Writer) error { return errFull }); err != errFull {
-		t.Errorf("finish: %v", err)
-	}
-	j.close()
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("the folder has %v, %v: want nothing", left, err)
 	}

@@ -9,11 +9,17 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/metrics"
+	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/nodes"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
@@ -36,7 +42,7 @@ var itself = command.Program{
 	Alone: alone,
 }
 
-// run is the program, alone or as a node of a run. It returns the exit code.
+// run is the program, alone or as a node of a run. It returns the exit code. As a node of several it leaves SIGTERM to [orwl.Run].
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := itself.Builtin(args, stdout, stderr); done {
 		return code
@@ -74,6 +80,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if j.spawns() {
 		return j.spawn(ctx, args, stdout, stderr)
 	}
+	if place.Nodes > 1 {
+		signal.Reset(syscall.SIGTERM)
+	}
 	code := j.run(ctx, stdout, stderr)
 	j.exhibit.Remain(ctx, j.linger)
 	return code
@@ -94,63 +103,107 @@ func (j *job) run(ctx context.Context, stdout, stderr io.Writer) int {
 	if ctx.Err() != nil {
 		code, err = command.Interrupted, fmt.Errorf("stopped without a result: %w", context.Cause(ctx))
 	}
-	if !j.said(ctx, err) {
+	// The launcher says what a signal has done, and a node that has failed says so itself.
+	var other *orwl.NodeError
+	if !j.place.How.BySpawn() || ctx.Err() == nil && (!errors.As(err, &other) || other.Lost) {
 		fmt.Fprintf(stderr, "llk23: %v\n", err)
 	}
 	return code
 }
 
 // do does the job, with the other nodes if there are any. There is a report if there
-// is a result, even a wrong one, and this is node 0.
-func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
+// is a result, even a wrong one, and this is node 0 of the last life of the run.
+func (j *job) do(ctx context.Context, stderr io.Writer) (r *report, err error) {
 	log := terminal.Log(stderr, slog.LevelInfo).With("node", j.place.Node)
-	m := show.Silent()
-	if j.place.Node == 0 {
-		m = show.NewMeter("llk23", stderr, log)
+	var seen *figures
+	if j.exhibit != nil {
+		seen = new(figures)
+		j.exhibit.Open(log)
+		if err := j.exhibit.Register(seen); err != nil {
+			return nil, err
+		}
 	}
-	m.Tell = j.place.Progress
-	nodes, err := j.join(ctx, stderr)
-	if err != nil {
+	var f *field // of this life
+	known := &past{Seat: j.place.Node}
+	o := orwl.Options{
+		Stall: stall, Log: log, PinWorkers: j.pin,
+		Observers: append(j.exhibit.Observers(), observe(func(e orwl.Event) { f.Observe(e) })),
+		Join:      orwl.JoinOptions{Place: &j.place, Network: nodes.Network{Registerer: j.exhibit.Registerer()}},
+	}
+	err = orwl.Run(ctx, o, func(ctx context.Context, rt *orwl.Runtime) (err error) {
+		r, f = nil, newField(j.problem, j.grid, j.tasks)
+		f.figures, f.films, f.past = seen, show.IsFilm(j.plot), known
+		if j.trace != "" {
+			f.trace = &tracing{most: mostSlices}
+		}
+		m := show.Silent()
+		if rt.Node() == 0 {
+			m = show.NewMeter("llk23", stderr, log)
+			if j.why {
+				f.why = stderr
+			}
+		}
+		m.Tell = j.place.Progress
+		j.exhibit.Watch(rt)
+		if err = f.solve(ctx, rt, m); err == nil {
+			r, err = j.tell(ctx, f, m)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errDiffers) {
 		return nil, err
 	}
-	j.exhibit.Open(nodes, log)
-	f := newField(j.problem, j.grid, j.tasks)
-	f.nodes, f.exhibit, f.log, f.pin, f.films = nodes, j.exhibit, log, j.pin, show.IsFilm(j.options.plot)
-	if j.options.trace != "" {
-		f.trace = &tracing{most: mostSlices}
-	}
-	if j.why && j.place.Node == 0 {
-		f.why = stderr
-	}
-	err = f.solve(ctx, m)
-	// The others need not wait for what node 0 does with the result.
-	if left := leave(ctx, nodes, err != nil); err == nil {
-		err = left
-	}
-	if err != nil || j.place.Node != 0 {
-		return nil, err
-	}
-	return j.tell(ctx, f, m)
+	return r, err
 }
 
-// tell does with a result what the options say.
-func (j *job) tell(ctx context.Context, f *field, m *show.Meter) (*report, error) {
+// observe is an observer.
+type observe func(orwl.Event)
+
+// Observe implements orwl.Observer.
+func (o observe) Observe(e orwl.Event) { o(e) }
+
+// tell does with a result what the options say, on node 0. The others wait for that: if node 0 is lost meanwhile, they do its work in the next
+// life.
+func (j *job) tell(ctx context.Context, f *field, m *show.Meter) (r *report, err error) {
+	if f.rt.Node() == 0 {
+		if r, err = j.save(ctx, f, m); err != nil {
+			return r, err
+		}
+	} else {
+		debug.FreeOSMemory() // node 0 may need it
+	}
+	if _, err = f.rt.Gather(ctx, "told", nil); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// save writes a result, and verifies it.
+func (j *job) save(ctx context.Context, f *field, m *show.Meter) (*report, error) {
 	r := newReport(f)
 	var err error
 	if r.SHA256, err = digest(ctx, f.result()); err != nil || f.unread != nil {
 		return nil, cmp.Or(err, f.unread)
 	}
-	if err := errors.Join(
-		j.out.Finish(f.export),
-		j.trace.Finish(func(to io.Writer) error { return f.trace.done.WriteChrome(to) }),
-		j.plot.Finish(func(to io.Writer) error {
+	for _, o := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{j.out, f.export},
+		{j.trace, func(to io.Writer) error { return f.trace.done.WriteChrome(to) }},
+		{j.plot, func(to io.Writer) error {
 			if f.film != nil {
-				return show.WriteFilms(ctx, to, f.film)
+				return show.WriteFilms(to, f.film)
 			}
 			return r.plot(to, f.final)
-		}),
-	); err != nil {
-		return nil, err
+		}},
+	} {
+		if o.name == "" {
+			continue
+		}
+		if err := outfile.Write(o.name, o.write); err != nil {
+			return nil, err
+		}
 	}
 	if !j.verify {
 		return r, nil

@@ -30,13 +30,13 @@ func TestJSON(t *testing.T) {
 			t.Error("there is more than one object")
 		}
 		keys := []string{"block", "bytes_shipped", "compute_share", "elements", "grid", "hand_overs", "hidden_seconds", "iters", "kernel",
-			"least_wait_share", "nodes", "ns_per_element", "pace", "prefetch_hits", "processors", "seconds", "sequential_seconds", "sha256", "speed_up",
+			"least_wait_share", "lives", "nodes", "ns_per_element", "pace", "prefetch_hits", "processors", "seconds", "sequential_seconds", "sha256", "speed_up",
 			"tasks", "verified", "wait_share"}
 		if has := slices.Sorted(maps.Keys(got)); !slices.Equal(has, keys) {
 			t.Errorf("the object has %v, want %v", has, keys)
 		}
 		for name, want := range map[string]any{
-			"grid": "3x1", "block": "11x17", "elements": 561., "iters": 10., "nodes": 1.,
+			"grid": "3x1", "block": "11x17", "elements": 561., "iters": 10., "lives": 1., "nodes": 1.,
 			"kernel": "listing", "tasks": tasks, "verified": true, "bytes_shipped": 0.,
 			"sha256": "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648",
 		} {

@@ -14,6 +14,7 @@ func TestNeed(t *testing.T) {
 		block = 8 * (4*4 + 5*2*2)       // of 2 x 2
 		whole = 2*8*6*4 + 8*(8*6+5*6*4) // with the result and the blocks' data
 		tasks = 6 * 16 << 10
+		cuts  = 4 * 8 * 2 * 2 // of a block
 	)
 	alone, spawned := launch.Place{Nodes: 1}, func(node int) launch.Place {
 		return launch.Place{Node: node, Nodes: 2, How: launch.Spawned}
@@ -26,11 +27,11 @@ func TestNeed(t *testing.T) {
 		{"-verify=false", alone, 6*block + tasks},
 		{"", alone, max(6*block, whole) + tasks},
 		{"-tasks 9 -verify=false", alone, 6*block + 6*40<<10},
-		{"-nodes 2 -verify=false", alone, 6*block + 2*tasks},
-		{"-grid 3x1 -block 2x2 -nodes 2 -verify=false", spawned(1), 2*block + tasks/2}, // of a fair share
-		{"-nodes 2 -verify=false", spawned(0), max(3*block, 2*8*6*4) + tasks},
-		{"-nodes 2", spawned(0), max(3*block, whole) + tasks},
-		{"-nodes 2", spawned(1), 3*block + tasks},
+		{"-nodes 2 -verify=false", alone, 6*block + 6*cuts + 2*tasks},
+		{"-grid 3x1 -block 2x2 -nodes 2 -verify=false", spawned(1), 2*block + 2*cuts + tasks/2}, // of a fair share
+		{"-nodes 2 -verify=false", spawned(0), max(3*block, 2*8*6*4) + 3*cuts + tasks},
+		{"-nodes 2", spawned(0), max(3*block, whole) + 3*cuts + tasks},
+		{"-nodes 2", spawned(1), 3*block + 3*cuts + tasks},
 		{"-sweeps 2 -verify=false", alone, 6*8*(5*5+5*3*3) + tasks},
 		{"-sweeps 0 -iters 2 -verify=false", alone, 6*8*(5*5+5*3*3) + tasks}, // at most
 	} {

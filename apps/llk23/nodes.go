@@ -7,13 +7,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
-	"github.com/orwl/go-orwl/orwl/nodes"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
@@ -55,26 +53,6 @@ func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer
 	return code
 }
 
-// said reports whether another process says what has ended this node's run: the launcher that an
-// interrupt came from, or the node that failed. If a node is lost, one of the others says so.
-func (j *job) said(ctx context.Context, err error) bool {
-	if !j.place.How.BySpawn() {
-		return false
-	}
-	var other *orwl.NodeError
-	switch {
-	case ctx.Err() != nil:
-		return true
-	case !errors.As(err, &other) || other.Node == j.place.Node:
-		return false
-	case other.Lost && other.Node == 0:
-		return j.place.Node != 1
-	case other.Lost:
-		return j.place.Node != 0
-	}
-	return true
-}
-
 // meet finds the other processes of the run, which have no numbers yet.
 func meet(ctx context.Context, place launch.Place, stderr io.Writer) (launch.Place, error) {
 	log := terminal.Log(stderr, slog.LevelInfo)
@@ -84,30 +62,4 @@ func meet(ctx context.Context, place launch.Place, stderr io.Writer) (launch.Pla
 		log.Info("all are there", "node", place.Node)
 	}
 	return place, err
-}
-
-// join meets the other nodes of the run, if there are any. A failure between nodes ends the run
-// with an error, so the log needs only the rest.
-func (j *job) join(ctx context.Context, stderr io.Writer) (*orwl.Nodes, error) {
-	return orwl.Join(ctx, orwl.JoinOptions{
-		Place: &j.place,
-		Log:   terminal.Log(stderr, slog.LevelError).With("node", j.place.Node),
-
-		Network: nodes.Network{Registerer: j.exhibit.Registerer()},
-	})
-}
-
-// patience is for how long a node that has failed waits for the others, which are
-// about to end, too.
-const patience = 3 * time.Second
-
-// leave leaves the run when all nodes do, whatever has become of ctx.
-func leave(ctx context.Context, nodes *orwl.Nodes, failed bool) error {
-	ctx = context.WithoutCancel(ctx)
-	if failed {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, patience)
-		defer cancel()
-	}
-	return nodes.Close(ctx)
 }

@@ -22,48 +22,38 @@ import (
 // silent nodes.
 const unhurried = time.Minute
 
-// crew are the nodes of a run, all in this process, over libp2p.
-func crew(t testing.TB, count int) []*orwl.Nodes {
-	t.Helper()
-	nodes, errs := make([]*orwl.Nodes, count), make([]error, count)
-	address := make(chan string, 1)
-	join := func(i int, p launch.Place) {
-		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		nodes[i], errs[i] = orwl.Join(context.Background(), orwl.JoinOptions{Place: &p, Lease: unhurried, Log: slog.New(slog.DiscardHandler)})
-	}
-	var all sync.WaitGroup
-	all.Go(func() { join(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })
-	root := <-address
-	for i := 1; i < count; i++ {
-		all.Go(func() { join(i, launch.Place{Root: root}) })
-	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	return nodes
+// alone solves f in this process.
+func (f *field) alone(ctx context.Context) error {
+	return orwl.Run(ctx, orwl.Options{Observers: []orwl.Observer{f}}, func(ctx context.Context, rt *orwl.Runtime) error {
+		return f.solve(ctx, rt, show.Silent())
+	})
 }
 
-// solveOn solves a problem on several nodes, and returns what each of them has, and
+// solveOn solves a problem on several nodes, all in this process, over libp2p. It returns what each of them has, and
 // node 0's result.
-func solveOn(t testing.TB, count int, make func(node int) *field) (done *field, _ []error) {
+func solveOn(t testing.TB, count int, field func(node int) *field) (done *field, _ []error) {
 	t.Helper()
 	errs := slices.Repeat([]error{nil}, count)
-	var all sync.WaitGroup
-	for i, n := range crew(t, count) {
-		all.Go(func() {
-			f := make(i)
-			f.nodes = n
-			errs[i] = f.solve(context.Background(), show.Silent())
-			if i == 0 {
-				done = f
-			} else if f.final != nil {
-				t.Errorf("node %d has a result", i)
-			}
-			if err := n.Close(context.Background()); err != nil {
-				t.Errorf("node %d of %d: %v", i, count, err)
-			}
+	address := make(chan string, 1)
+	solve := func(i int, p launch.Place) {
+		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
+		f := field(i)
+		log := slog.New(slog.DiscardHandler)
+		o := orwl.Options{Observers: []orwl.Observer{f}, Log: log, Join: orwl.JoinOptions{Place: &p, Lease: unhurried}}
+		errs[i] = orwl.Run(context.Background(), o, func(ctx context.Context, rt *orwl.Runtime) error {
+			return f.solve(ctx, rt, show.Silent())
 		})
+		if i == 0 {
+			done = f
+		} else if f.final != nil {
+			t.Errorf("node %d has a result", i)
+		}
+	}
+	var all sync.WaitGroup
+	all.Go(func() { solve(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })
+	root := <-address
+	for i := 1; i < count; i++ {
+		all.Go(func() { solve(i, launch.Place{Root: root}) })
 	}
 	all.Wait()
 	return done, errs

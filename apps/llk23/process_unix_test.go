@@ -3,26 +3,21 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/internal/freeport"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -103,9 +98,9 @@ func (c *complaints) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 		c.rest = rest
-		if n, _ := fmt.Sscanf(string(line), "sweeping %d %d", &c.done, &c.total); n < 2 {
+		if !bytes.HasPrefix(line, []byte("sweeping")) {
 			c.text.Write(append(line, '\n'))
-		} else if c.done > 0 {
+		} else if n, _ := fmt.Sscanf(string(line), "sweeping %d %d", &c.done, &c.total); n == 2 && c.done > 0 { // in the first life
 			c.sweeper.Do(func() { close(c.sweeps) })
 		}
 	}
@@ -214,96 +209,6 @@ func TestNodesRefused(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestNodeKilled kills a node of three without a launcher. The others end by themselves, and
-// each says which node it was.
-func TestNodeKilled(t *testing.T) {
-	t.Parallel()
-	for _, victim := range []int{0, 1} {
-		t.Run(fmt.Sprintf("node %d", victim), func(t *testing.T) {
-			t.Parallel()
-			const count = 3
-			peers := strings.Join(freeport.Addresses(t, count), ",")
-			var cmds [count]*exec.Cmd
-			var says [count]complaints
-			for i := range cmds {
-				cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-grid 3x3 -block 20x20 -iters 1000000000 -verify=false")...)
-				cmd.Env = append(os.Environ(), envProgram+"=tells", fmt.Sprintf("ORWL_NODE=%d", i), "ORWL_PEERS="+peers)
-				says[i].sweeps = make(chan struct{})
-				cmd.Stdout, cmd.Stderr = &says[i], &says[i]
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				cmds[i] = cmd
-			}
-			for i := range says {
-				<-says[i].sweeps
-			}
-			if err := cmds[victim].Process.Signal(syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			for i, cmd := range cmds {
-				_ = cmd.Wait() // how it has ended is looked at below
-				if i == victim {
-					continue
-				}
-				text, _, _ := says[i].said()
-				want := fmt.Sprintf("p2p: node %d at ", victim)
-				if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(text, "llk23: orwl: ") ||
-					!strings.Contains(text, want) || !strings.Contains(text, "is lost") || strings.Count(text, "\n") != 1 {
-					t.Errorf("node %d ends with code %d, and says %q; want 1 and one line that %sis lost", i, code, text, want)
-				}
-			}
-		})
-	}
-}
-
-// TestNodeKilledOfSpawned kills a node that the program has started itself: the
-// others are ended, and the program says which it was.
-func TestNodeKilledOfSpawned(t *testing.T) {
-	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-nodes 2 -grid 3x3 -block 20x20 -iters 1000000000 -verify=false -why")...)
-	cmd.Env = append(os.Environ(), envProgram+"=1")
-	errs, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	r := bufio.NewReader(errs)
-	if _, err := r.ReadString('\n'); err != nil { // -why: the run has begun
-		t.Fatalf("node 0 does not begin: %v", err)
-	}
-	pids := children(cmd.Process.Pid)
-	if len(pids) == 0 {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		t.Skip("which processes another has started cannot be seen here")
-	}
-	if err := syscall.Kill(pids[len(pids)-1], syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	rest, _ := io.ReadAll(r)
-	_ = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 128+9 || !strings.Contains(string(rest), "was ended by a signal: killed\n") {
-		t.Errorf("exit code %d, says %q", code, rest)
-	}
-}
-
-// children are the processes that another has started, if this system tells.
-func children(pid int) (pids []int) {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
-	for _, thread := range threads {
-		text, _ := os.ReadFile(filepath.Join(filepath.Dir(thread), "children"))
-		for field := range strings.FieldsSeq(string(text)) {
-			if child, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, child)
-			}
-		}
-	}
-	return pids
 }
 
 // BenchmarkNodes is the program on two nodes of this machine beside the program alone,

@@ -20,6 +20,10 @@ type report struct {
 	Kernel   string `json:"kernel"`
 	Tasks    form   `json:"tasks"`
 
+	// Lives is how many lives the run had, and News what has become of its nodes. The figures are of the last life, and the times of all.
+	Lives int      `json:"lives"`
+	News  []string `json:"news,omitempty"`
+
 	// Seconds is the time from the start of the runtime to the end of the last
 	// task, without setting up and verifying.
 	Seconds      float64 `json:"seconds"`
@@ -69,16 +73,17 @@ type share struct {
 }
 
 func newReport(f *field) *report {
+	took := f.past.Took + f.took
 	r := &report{
-		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Sweeps: f.cells.InPass(), Elements: f.elements(), Nodes: f.nodes.Count(),
+		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Sweeps: f.cells.InPass(), Elements: f.elements(), Nodes: f.rt.Nodes(),
 		Kernel: f.kernel.name, Tasks: f.form,
-		Seconds: f.took.Seconds(), setup: f.setup,
-		NsPerElement: float64(f.took.Nanoseconds()) / float64(f.updates()),
-		grid:         f.grid, each: f.each, Processors: f.nodes.Processors(), Pace: f.pace,
+		Seconds: took.Seconds(), setup: f.setup, Lives: f.past.Life, News: f.past.News,
+		NsPerElement: float64(took.Nanoseconds()) / float64(f.updates()),
+		grid:         f.grid, each: f.each, Processors: f.rt.Processors(), Pace: f.pace,
 	}
 	for n, a := range f.accounts {
-		r.shares = append(r.shares, share{n / f.grid.cols, n % f.grid.cols, r.Seconds, a})
-		r.all.time += r.Seconds
+		r.shares = append(r.shares, share{n / f.grid.cols, n % f.grid.cols, f.took.Seconds(), a})
+		r.all.time += f.took.Seconds()
 		all := &r.all.account
 		for phase, spent := range a.Spent {
 			all.Spent[phase] += spent
@@ -101,7 +106,10 @@ func (r *report) compared(took time.Duration, differs error) {
 // of is the share of some phases.
 func (s share) of(phases ...stencil.Phase) (sum float64) {
 	for _, p := range phases {
-		sum += s.account.Spent[p].Seconds() / s.time
+		sum += s.account.Spent[p].Seconds()
+	}
+	if sum > 0 {
+		sum /= s.time
 	}
 	return sum
 }

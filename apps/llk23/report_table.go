@@ -26,6 +26,9 @@ func (r *report) table() string {
 	default:
 		line("speed-up", "not known, since -verify=false: %.3f s on %s", r.Seconds, counted(r.Processors, "processor"))
 	}
+	if r.Lives > 1 {
+		line("lives", "%d: %s; the time is of all lives, and the figures, the film and the trace are of the last one", r.Lives, strings.Join(r.News, ", "))
+	}
 	line("compute", "%5.1f %% of the blocks' time, %s", 100*all.computing(), r.possible())
 	line("wait", "%5.1f %%; %s", 100*all.waiting(), r.mustWait())
 	if r.Pace != nil {

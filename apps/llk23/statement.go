@@ -22,7 +22,7 @@ type statement struct {
 
 // statement is this node's, once its blocks are swept.
 func (f *field) statement() statement {
-	s := statement{Shipped: int64(f.nodes.Counts().BytesIn), Accounts: make(map[int]stencil.Account)}
+	s := statement{Shipped: int64(f.rt.Counts().BytesIn), Accounts: make(map[int]stencil.Account)}
 	for n := range f.views {
 		if f.here(n) {
 			s.Accounts[n] = f.cells.Account(n)
@@ -36,7 +36,7 @@ func (f *field) statement() statement {
 // exchange brings what each node has to say to all of them, as soon as all have swept their blocks:
 // what comes afterwards is no part of what is measured.
 func (f *field) exchange(ctx context.Context) (all []statement, clocks []trace.Clock, err error) {
-	said, err := f.nodes.Gather(ctx, "swept", pack.Encode(f.statement()))
+	said, err := f.rt.Gather(ctx, "swept", pack.Encode(f.statement()))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -46,7 +46,7 @@ func (f *field) exchange(ctx context.Context) (all []statement, clocks []trace.C
 			return nil, nil, fmt.Errorf("what node %d says of its part: %w", node, err)
 		}
 	}
-	clocks, err = trace.MeetClocks(ctx, f.clock, f.nodes)
+	clocks, err = trace.MeetClocks(ctx, f.clock, f.rt)
 	return all, clocks, err
 }
 

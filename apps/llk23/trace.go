@@ -19,14 +19,23 @@ type tracing struct {
 	done *trace.Trace    // on node 0, in the end
 }
 
-// observers are the observers of f's runtime: none with no trace.
-func (tr *tracing) observers(f *field) (_ []orwl.Observer, err error) {
-	if tr == nil {
-		return nil, nil
+// begin records what f's runtime does from now on. No trace, nil, records nothing.
+func (tr *tracing) begin(f *field) (err error) {
+	if tr != nil {
+		tr.rec, err = trace.NewRecorder(trace.Options{Slices: max(1, tr.most/f.rt.Nodes()), Clock: f.clock})
 	}
-	tr.rec, err = trace.NewRecorder(trace.Options{Slices: max(1, tr.most/f.nodes.Count()), Clock: f.clock})
-	// Before its first pass a task does nothing.
-	return []orwl.Observer{tr.rec, began(func(e orwl.Event) { tr.rec.Recording(e.Task).Region("", 0) })}, err
+	return err
+}
+
+// Observe implements orwl.Observer.
+func (tr *tracing) Observe(e orwl.Event) {
+	if tr == nil {
+		return
+	}
+	tr.rec.Observe(e)
+	if e.Kind == orwl.Began { // before its first pass a task does nothing
+		tr.rec.Recording(e.Task).Region("", 0)
+	}
 }
 
 // phaseNames are what a trace calls the phases. It tells waits by itself, and outside nothing is
@@ -45,6 +54,6 @@ func (tr *tracing) gather(ctx context.Context, f *field, took time.Duration) (er
 		return nil
 	}
 	tr.rec.Span(0, took)
-	tr.done, err = tr.rec.Gather(ctx, f.nodes)
+	tr.done, err = tr.rec.Gather(ctx, f.rt)
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/rings"
-	"github.com/orwl/go-orwl/orwl/stencil/show"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
@@ -24,7 +23,7 @@ func traced(t *testing.T, count int, p problem, grid size, form form, most int) 
 	}
 	if count == 1 {
 		f = make(0)
-		errs[0] = f.solve(t.Context(), show.Silent())
+		errs[0] = f.alone(t.Context())
 	} else {
 		f, errs = solveOn(t, count, make)
 	}

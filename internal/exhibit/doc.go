@@ -5,8 +5,9 @@
 //	e, err := exhibit.New(exhibit.Options{Address: o.metrics, Place: place})
 //	...
 //	defer e.Close()
-//	rt, err := orwl.New(orwl.Options{Observers: e.Observers()})
-//	...
-//	e.Open(nodes, log)
-//	e.Watch(rt)
+//	e.Open(log)
+//	err = orwl.Run(ctx, orwl.Options{Observers: e.Observers()}, func(ctx context.Context, rt *orwl.Runtime) error {
+//		e.Watch(rt)
+//		...
+//	})
 package exhibit

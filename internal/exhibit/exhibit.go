@@ -129,21 +129,27 @@ func (e *Exhibit) Observers() []orwl.Observer {
 	return []orwl.Observer{e.Metrics}
 }
 
-// Open logs where to look, and shows the nodes of the run.
-func (e *Exhibit) Open(nodes *orwl.Nodes, log *slog.Logger) {
+// Open logs where to look.
+func (e *Exhibit) Open(log *slog.Logger) {
 	if e == nil {
 		return
 	}
-	e.Nodes(nodes)
 	log.Info("metrics", "url", fmt.Sprintf("http://%s/metrics", e.Address()), "page", fmt.Sprintf("http://%s/", e.Address()))
 }
 
-// Watch shows a runtime.
+// Nodes shows the nodes of a program that has no runtime.
+func (e *Exhibit) Nodes(nodes *orwl.Nodes) {
+	if e != nil {
+		e.Metrics.Nodes(nodes)
+	}
+}
+
+// Watch shows a runtime and its nodes, in the place of those of the life before. The program has declared nothing yet.
 func (e *Exhibit) Watch(rt *orwl.Runtime) {
 	if e == nil {
 		return
 	}
-	e.Metrics.Watch(rt)
+	e.Life(rt)
 	e.runtime.Store(rt)
 }
 

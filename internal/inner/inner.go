@@ -13,8 +13,6 @@ import (
 
 // Runtime is more of an *orwl.Runtime.
 type Runtime interface {
-	// Processors is how many processors the nodes use together: see orwl.Nodes.Processors.
-	Processors() int
 	// System is the program as package liveness sees it: tasks, accesses and priorities.
 	System() liveness.System
 	// Policy says what happens to a resource when a task that writes it fails. The default is queue.Discard.

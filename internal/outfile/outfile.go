@@ -7,6 +7,22 @@ import (
 	"path/filepath"
 )
 
+// Check fails if a file of that name cannot be written.
+func Check(name string) error {
+	f, err := Create(name)
+	f.Drop()
+	return err
+}
+
+// Write writes a file.
+func Write(name string, write func(io.Writer) error) error {
+	f, err := Create(name)
+	if err != nil {
+		return err
+	}
+	return f.Finish(write)
+}
+
 // File is a file that is being written. No file, nil, is written nowhere.
 type File struct {
 	name string

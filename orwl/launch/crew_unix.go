@@ -110,7 +110,7 @@ func (c *crew) hear(said saying) {
 	}
 	switch said.line {
 	case ended:
-		c.done = true
+		c.done, m.done = true, true
 		return
 	case goOn:
 		c.goesOn = c.goesOn || m.in
@@ -228,6 +228,8 @@ func (c *crew) bury(e ending) {
 func (c *crew) miss(m *member, failed *NodeError) {
 	switch {
 	case !m.in && (c.asked || c.retired): // nobody waits for it
+	case m.done: // the run has ended well, and the program has not
+		c.fail(failed)
 	case c.done && c.goesOn && c.failure == nil && !c.asked:
 		c.note("%v; the run has ended well without it", failed)
 	case !c.goesOn || c.asked || c.failure != nil || !c.lives():

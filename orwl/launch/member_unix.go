@@ -22,6 +22,7 @@ type member struct {
 	report   *os.File // the pipe of its reports; nil over ssh, and if it has nothing to report
 	silence  func()   // called when it can report no more, unless nil
 	ended    bool
+	done     bool       // it has said that the run has ended well
 	in       bool       // it takes part in the run; false for a late process that has not come in yet
 	before   *NodeError // how its former life has ended, or nil
 }
@@ -46,6 +47,9 @@ func (c *crew) member(s seated) (*member, error) {
 		lifeline: w,
 		out:      c.run.lines(&c.mu, c.run.Stdout, node),
 		err:      c.run.lines(&c.mu, c.run.Stderr, node),
+	}
+	if c.run.Plain {
+		m.out.prefix = nil
 	}
 	first := string(hex.AppendEncode(nil, c.run.Key)) + "\n"
 	if m.host == "" {

@@ -35,8 +35,8 @@ type Run struct {
 	// process's own. One of them is written to at a time. If Stderr is a terminal, or has a method
 	// Under() io.Writer that returns one, the nodes log for people, and otherwise in JSON.
 	Stdout, Stderr io.Writer
-	// Plain omits the number before the lines of node 0. It is for a program where that node
-	// alone prints the result.
+	// Plain omits the number before the lines of node 0, and before all that goes to Stdout. It is for a program where one
+	// node prints the result: node 0, unless that is lost.
 	Plain bool
 	// Key is the cluster key; a new one by default. It is in no argument and in no
 	// variable of any node.

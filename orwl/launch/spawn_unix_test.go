@@ -122,19 +122,25 @@ func TestSpawnOne(t *testing.T) {
 	}
 }
 
-// The output of node 0 stands as it is if the run is plain.
+// The output of all nodes stands as it is if the run is plain, and so do the complaints of node 0.
 func TestSpawnPlain(t *testing.T) {
-	for plain, want := range map[bool]string{false: "[0] place node 0 of 3", true: "place node 0 of 3"} {
+	for plain, want := range map[bool]string{false: "[%d] place node %[1]d of 3", true: "place node %d of 3"} {
 		var out bytes.Buffer
 		r := of("talk")
 		r.Stdout, r.Stderr, r.Plain = &out, io.Discard, plain
 		if err := Spawn(soon(t), r); err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range []string{"\n" + want, "\n[1] place node 1 of 3", "\n[2] place node 2 of 3"} {
-			if !strings.Contains("\n"+out.String(), line) {
+		for node := range 3 {
+			if line := fmt.Sprintf("\n"+want, node); !strings.Contains("\n"+out.String(), line) {
 				t.Errorf("plain %t: no line begins with %q", plain, line[1:])
 			}
+		}
+	}
+	for node, want := range []string{"", "[1] "} {
+		c := newCrew(Run{Nodes: 2, Plain: true, Stdout: io.Discard, Stderr: io.Discard})
+		if l := c.run.lines(&c.mu, c.run.Stderr, node); string(l.prefix) != want {
+			t.Errorf("what node %d complains is behind %q, want %q", node, l.prefix, want)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package stencil
 import (
 	"math"
 	"slices"
-
-	"github.com/orwl/go-orwl/internal/inner"
 )
 
 // A grid that chooses its blocks wants several for each processor, so that a processor whose
@@ -25,7 +23,7 @@ func (g *Grid) chooseBlocks() {
 			g.blocks[i] = 2
 		}
 	}
-	for g.blocks.product() < blocksEach*inner.OfRuntime(g.rt).Processors() {
+	for g.blocks.product() < blocksEach*g.rt.Processors() {
 		dim, longest := -1, 0
 		for i := dims - g.ranks; i < dims; i++ {
 			if g.update == InPlace && g.box && i > dims-g.ranks {
@@ -99,7 +97,7 @@ func (g *Grid) time() float64 {
 	passes := divideUp(g.total, g.tiling.sweeps)
 	chain := 1 + sides + behind*(passes-1)
 	sweeps := float64(g.total) / float64(passes) // a pass has so many in the mean
-	processors := float64(inner.OfRuntime(g.rt).Processors())
+	processors := float64(g.rt.Processors())
 	blocks := float64(passes*g.blocks.product())/processors + (1-1/processors)*float64(chain)
 	return (1 - inCache + inCache*sweeps) * blocks
 }

@@ -23,7 +23,7 @@ const clockRounds = 8
 
 // MeetClocks compares the clocks of all nodes with node 0's: a clock for each node. Every node calls it, with its own
 // clock, which is monotonic.
-func MeetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nodes) ([]Clock, error) {
+func MeetClocks(ctx context.Context, clock func() time.Duration, rt *orwl.Runtime) ([]Clock, error) {
 	machine, zero := zeroOf(clock)
 	rounds := make([][]*greeting, 0, clockRounds)
 	got := none
@@ -32,7 +32,7 @@ func MeetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nod
 		if err != nil {
 			return nil, err
 		}
-		all, err := nodes.Gather(ctx, "trace clocks", blob)
+		all, err := rt.Gather(ctx, "trace clocks", blob)
 		if err != nil {
 			return nil, err
 		}

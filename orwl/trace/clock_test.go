@@ -78,7 +78,7 @@ func TestGather(t *testing.T) {
 		if err := rt.Run(context.Background()); err != nil {
 			return err
 		}
-		got, err := rec.Gather(context.Background(), n)
+		got, err := rec.Gather(context.Background(), rt)
 		if n.Number() == 0 {
 			tr = got
 		} else if got != nil {
@@ -120,7 +120,7 @@ func TestGather(t *testing.T) {
 func TestGatherMuch(t *testing.T) {
 	onNodes(t, 2, func(n *orwl.Nodes) error {
 		mine := slices.Repeat([]byte{byte(n.Number() + 1)}, (2*n.Number()+1)*piece/2+n.Number())
-		all, err := gatherMuch(context.Background(), n, mine)
+		all, err := gatherMuch(context.Background(), mustNew(t, orwl.Options{Nodes: n}), mine)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@
 //	if err := rt.Run(ctx); err != nil {
 //		return err
 //	}
-//	recorded, err := rec.Gather(ctx, nil) // all nodes call it with their nodes, and node 0 gets it
+//	recorded, err := rec.Gather(ctx, rt) // all nodes call it, and node 0 gets it
 //	if err != nil {
 //		return err
 //	}

@@ -10,14 +10,13 @@ import (
 )
 
 // Gather makes one trace of what all nodes have recorded, by node 0's clock. Every node
-// calls it after its run; node 0 gets the trace, the others nil. A node that is lost
-// has no part in it.
-func (r *Recorder) Gather(ctx context.Context, nodes *orwl.Nodes) (*Trace, error) {
+// calls it after its run; node 0 gets the trace, the others nil.
+func (r *Recorder) Gather(ctx context.Context, rt *orwl.Runtime) (*Trace, error) {
 	own := r.Trace()
-	if nodes.Count() == 1 {
+	if rt.Nodes() == 1 {
 		return own, nil
 	}
-	clocks, err := MeetClocks(ctx, r.o.Clock, nodes)
+	clocks, err := MeetClocks(ctx, r.o.Clock, rt)
 	if err != nil {
 		return nil, fmt.Errorf("trace: clocks of the nodes: %w", err)
 	}
@@ -25,11 +24,11 @@ func (r *Recorder) Gather(ctx context.Context, nodes *orwl.Nodes) (*Trace, error
 	if err := gob.NewEncoder(&b).Encode(own); err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	all, err := gatherMuch(ctx, nodes, b.Bytes())
+	all, err := gatherMuch(ctx, rt, b.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("trace: recordings of the nodes: %w", err)
 	}
-	if nodes.Number() != 0 {
+	if rt.Node() != 0 {
 		return nil, nil
 	}
 	return join(all, clocks)
@@ -63,10 +62,10 @@ func join(all [][]byte, clocks []Clock) (*Trace, error) {
 // piece is how much of a recording each gathering brings.
 const piece = 1 << 20
 
-// gatherMuch is Nodes.Gather of as much as there is, for node 0 alone: the others get
+// gatherMuch is Runtime.Gather of as much as there is, for node 0 alone: the others get
 // pieces, and drop them.
-func gatherMuch(ctx context.Context, nodes *orwl.Nodes, blob []byte) ([][]byte, error) {
-	all := make([][]byte, nodes.Count())
+func gatherMuch(ctx context.Context, rt *orwl.Runtime, blob []byte) ([][]byte, error) {
+	all := make([][]byte, rt.Nodes())
 	for more := true; more; {
 		now := blob[:min(len(blob), piece)]
 		blob = blob[len(now):]
@@ -74,7 +73,7 @@ func gatherMuch(ctx context.Context, nodes *orwl.Nodes, blob []byte) ([][]byte, 
 		if len(blob) == 0 {
 			last = 1
 		}
-		got, err := nodes.Gather(ctx, "trace", append([]byte{last}, now...))
+		got, err := rt.Gather(ctx, "trace", append([]byte{last}, now...))
 		if err != nil {
 			return nil, err
 		}
@@ -84,7 +83,7 @@ func gatherMuch(ctx context.Context, nodes *orwl.Nodes, blob []byte) ([][]byte, 
 				continue
 			}
 			more = more || part[0] == 0
-			if nodes.Number() == 0 {
+			if rt.Node() == 0 {
 				all[node] = append(all[node], part[1:]...)
 			}
 		}

@@ -11,11 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/inner"
-	"github.com/orwl/go-orwl/internal/queue"
-	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/stencil/picture"
-	"github.com/orwl/go-orwl/resource"
 )
 
 const (
@@ -30,8 +26,6 @@ type Film struct {
 	view   View
 	frames []shot
 	every  int // sweeps from one frame to the next; 0: there is one frame
-	ended  chan struct{}
-	far    []*resource.Resource // the films of the other nodes
 }
 
 // shot is the field after so many sweeps, as coarsely as it will be drawn.
@@ -44,31 +38,14 @@ type shot struct {
 // NewFilm films a field while it runs. Every node of a run calls it, after [stencil.Grid.Sweep] and
 // before the run.
 func NewFilm(v View) *Film {
-	f := &Film{view: v, ended: make(chan struct{})}
+	f := &Film{view: v}
 	v.source.frames(f.shoot)
-	g := v.source.grid()
-	rt := g.Runtime()
-	if _, total := g.Progress(); total == 0 { // this node has no blocks
-		close(f.ended)
-	}
-	for node := 1; node < rt.Nodes(); node++ {
-		name := fmt.Sprintf("%s, film of %s of node %d", g.Name(), v.source.name(), node)
-		r := rt.Resource(name, 8)
-		rt.Home(r, node)
-		task := rt.Task(name).On(node)
-		access := inner.OfAccess(inner.OfTask(task).Write(r)).Place()
-		task.Do(func(t *orwl.Task) error { return f.hand(t, access) })
-		f.far = append(f.far, r)
-	}
 	return f
 }
 
 // shoot takes a frame. With too many, every second one goes: which ones depends on their sweeps, so that all
 // nodes keep the same.
 func (f *Film) shoot(sweeps int, last bool, row func(from, to int) []float64, here []bool) (rarer bool) {
-	if last {
-		defer close(f.ended)
-	}
 	begin := sweeps
 	if len(f.frames) > 0 {
 		begin = f.frames[0].Sweeps
@@ -95,65 +72,80 @@ func (f *Film) shoot(sweeps int, last bool, row func(from, to int) []float64, he
 	return true
 }
 
-// hand gives the film to node 0, when it is complete: how many bytes it has, and then those.
-func (f *Film) hand(t *orwl.Task, to *queue.Place) error {
-	select {
-	case <-f.ended:
-	case <-t.Context().Done():
-		return nil
-	}
-	var b bytes.Buffer
-	if err := gob.NewEncoder(&b).Encode(f.frames); err != nil {
+// Gather puts together what all nodes have filmed, on node 0. Every node calls it after the run. If this life of the run has begun
+// behind the last sweep, the film is the field as it is.
+func (f *Film) Gather(ctx context.Context) error {
+	rt := f.view.source.grid().Runtime()
+	numbers, err := rt.Gather(ctx, "frames", binary.AppendUvarint(nil, uint64(len(f.frames))))
+	if err != nil {
 		return err
 	}
-	for range inner.OfTask(t).Rounds(1) {
-		if err := to.Resize((8 + b.Len() + 7) / 8 * 8); err != nil {
-			return err
+	most := uint64(0)
+	for _, number := range numbers {
+		n, _ := binary.Uvarint(number)
+		most = max(most, n)
+	}
+	films := make([][]shot, rt.Nodes())
+	films[0] = f.frames
+	for i := range int(most) {
+		var b bytes.Buffer
+		if i < len(f.frames) && rt.Node() > 0 {
+			if err := gob.NewEncoder(&b).Encode(f.frames[i]); err != nil {
+				return err
+			}
 		}
-		bytes, err := to.Writable()
+		all, err := rt.Gather(ctx, "frame", b.Bytes())
 		if err != nil {
 			return err
 		}
-		binary.NativeEndian.PutUint64(bytes, uint64(b.Len()))
-		copy(bytes[8:], b.Bytes())
+		for node, text := range all {
+			if rt.Node() > 0 || len(text) == 0 {
+				continue
+			}
+			var s shot
+			if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&s); err != nil {
+				return fmt.Errorf("show: the film of node %d: %w", node, err)
+			}
+			films[node] = append(films[node], s)
+		}
 	}
-	return nil
+	if rt.Node() > 0 {
+		return nil
+	}
+	f.frames = nil
+	for _, one := range films {
+		f.add(one)
+	}
+	if len(f.frames) > 0 {
+		return nil
+	}
+	row, err := f.view.source.values(ctx)
+	if err == nil {
+		f.shoot(f.view.source.grid().Last(), true, row, nil)
+	}
+	return err
 }
 
-// Gather adds what the other nodes have filmed. Node 0 calls it after the run, before the nodes leave.
-// WriteFilms calls it if the program has not.
-func (f *Film) Gather(ctx context.Context) error {
-	for _, r := range f.far {
-		b, err := orwl.Values[byte](ctx, r)
-		if err != nil {
-			return err
-		}
-		var other []shot
-		if err := gob.NewDecoder(bytes.NewReader(b[8:][:binary.NativeEndian.Uint64(b)])).Decode(&other); err != nil {
-			return fmt.Errorf("show: %s: %w", r.Name(), err)
-		}
-		if len(other) == 0 {
-			continue
-		}
-		if len(f.frames) == 0 {
-			f.frames = other
-			continue
-		}
-		// A cell of a picture is the mean of cells of the grid. Each node has added its own ones, see
-		// [View.panel]. So the sum is the mean. A frame that not all have is dropped.
-		f.frames = slices.DeleteFunc(f.frames, func(s shot) bool {
-			i := slices.IndexFunc(other, func(o shot) bool { return o.Sweeps == s.Sweeps })
-			if i < 0 {
-				return true
-			}
-			for n, v := range other[i].Cells {
-				s.Cells[n] += v
-			}
-			return false
-		})
+// add adds the film of a node. A cell of a picture is the mean of cells of the grid. Each node has added its own ones, see [View.panel].
+// So the sum is the mean. A frame that not all have is dropped.
+func (f *Film) add(other []shot) {
+	switch {
+	case len(other) == 0:
+		return
+	case len(f.frames) == 0:
+		f.frames = other
+		return
 	}
-	f.far = nil
-	return nil
+	f.frames = slices.DeleteFunc(f.frames, func(s shot) bool {
+		i := slices.IndexFunc(other, func(o shot) bool { return o.Sweeps == s.Sweeps })
+		if i < 0 {
+			return true
+		}
+		for n, v := range other[i].Cells {
+			s.Cells[n] += v
+		}
+		return false
+	})
 }
 
 // span is the least and the greatest value of all frames.
@@ -175,12 +167,9 @@ func (v View) shot(s shot) picture.Panel {
 	return p
 }
 
-// WriteFilms writes films of one grid side by side, as a GIF. It is called after the run, on node 0.
-func WriteFilms(ctx context.Context, to io.Writer, films ...*Film) error {
+// WriteFilms writes films of one grid side by side, as a GIF. Node 0 calls it after Gather.
+func WriteFilms(to io.Writer, films ...*Film) error {
 	for _, f := range films {
-		if err := f.Gather(ctx); err != nil {
-			return err
-		}
 		if least, most := f.span(); f.view.Least == 0 && f.view.Most == 0 {
 			f.view.Least, f.view.Most = least, most
 		}

@@ -108,11 +108,16 @@ func (l *Look) Run(ctx context.Context, views ...View) error {
 	err := rt.Run(ctx)
 	end()
 	stop()
+	for _, f := range films {
+		if err == nil {
+			err = f.Gather(ctx)
+		}
+	}
 	if err != nil || file == nil {
 		return err
 	}
 	if films != nil {
-		return file.Finish(func(to io.Writer) error { return WriteFilms(ctx, to, films...) })
+		return file.Finish(func(to io.Writer) error { return WriteFilms(to, films...) })
 	}
 	var p picture.Picture
 	for _, v := range views {

@@ -133,21 +133,28 @@ func (c clearing) Write(p []byte) (int, error) {
 type Crew struct {
 	*Meter
 
-	what  string // the What of node 0's last report
+	what  string // what the nodes do
+	first int    // the node that has said so first
 	begin time.Time
-	said  map[int]launch.Progress // by node, with the same What
+	said  map[int]launch.Progress // by node
+	over  map[string]bool         // what they have done before
 }
 
-// Hear takes a node's report, for [launch.Run]. At each report of node 0 it shows the progress of all nodes.
+// Hear takes a node's report, for [launch.Run]. A node that does something new begins it for all. At each later report of that node, Hear
+// shows the progress of all nodes.
 func (t *Crew) Hear(node int, p launch.Progress) {
-	if node == 0 && p.What != t.what {
-		t.what, t.begin, t.said = p.What, time.Now(), make(map[int]launch.Progress)
+	if t.over[p.What] {
+		return // it is late
 	}
 	if p.What != t.what {
-		return
+		if t.over == nil {
+			t.over = make(map[string]bool)
+		}
+		t.over[t.what] = true
+		t.what, t.first, t.begin, t.said = p.What, node, time.Now(), make(map[int]launch.Progress)
 	}
 	t.said[node] = p
-	if node == 0 {
+	if node == t.first {
 		var all launch.Progress
 		for _, one := range t.said {
 			all.Done, all.Total = all.Done+one.Done, all.Total+one.Total

@@ -119,17 +119,20 @@ func TestThrong(t *testing.T) {
 		node int
 		launch.Progress
 	}{
-		{1, launch.Progress{What: "sweeping", Done: 9, Total: 10}}, // node 0 has not begun
 		{0, launch.Progress{What: "sweeping", Done: 2, Total: 10}},
 		{1, launch.Progress{What: "sweeping", Done: 8, Total: 10}},
 		{0, launch.Progress{What: "sweeping", Done: 4, Total: 10}},
-		{0, launch.Progress{What: "verifying", Done: 1, Total: 4}},
-		{1, launch.Progress{What: "sweeping", Done: 9, Total: 10}}, // is late
+		{1, launch.Progress{What: "sweeping, life 2", Done: 1, Total: 20}}, // node 0 is lost
+		{0, launch.Progress{What: "sweeping", Done: 5, Total: 10}},         // is late
+		{2, launch.Progress{What: "sweeping, life 2", Done: 3, Total: 20}},
+		{1, launch.Progress{What: "sweeping, life 2", Done: 9, Total: 20}},
+		{1, launch.Progress{What: "verifying", Done: 1, Total: 4}},
+		{2, launch.Progress{What: "sweeping, life 2", Done: 9, Total: 20}}, // is late
 	} {
 		all.Hear(s.node, s.Progress)
 	}
 	for i, line := range strings.Split(out.String(), "\r")[1:] {
-		if want := []string{"sweeping  20 %", "sweeping  60 %", "verifying  25 %"}[i]; !strings.Contains(line, want) {
+		if want := []string{"sweeping  20 %", "sweeping  60 %", "life 2   5 %", "life 2  30 %", "verifying  25 %"}[i]; !strings.Contains(line, want) {
 			t.Errorf("line %d is %q, want %q", i, line, want)
 		}
 	}
