@@ -223,14 +223,11 @@ func (c *cuts) lasts(ctx context.Context, t *Task) {
 	}
 }
 
-// take takes a message of another node.
+// take takes a message of another node. It keeps the bulk.
 func (c *cuts) take(from int, header, bulk []byte) error {
 	m, err := lives.Parse(header, bulk, c.life.Nodes, c.life.Total, len(c.names))
 	if err != nil {
 		return fmt.Errorf("%w: %w", node.ErrProtocol, err)
-	}
-	for i := range m.Contents {
-		m.Contents[i].Bytes = slices.Clone(m.Contents[i].Bytes)
 	}
 	c.post(event{from: from, message: &m})
 	return nil
@@ -350,7 +347,7 @@ func (c *cuts) wishes(ctx context.Context) {
 }
 
 // interval is the time to the next cut after one for which workers have copied for some time. To send and to take it
-// costs about twice as much.
+// costs about three times as much.
 func (c *cuts) interval(copied time.Duration) time.Duration {
 	switch s := c.rt.o.Nodes.survival; {
 	case c.rt.o.Survive.Interval > 0:
@@ -358,7 +355,7 @@ func (c *cuts) interval(copied time.Duration) time.Duration {
 	case s.seed != 0:
 		return tick / 2
 	}
-	return max(leastInterval, time.Duration(float64(copied)*3/mostCost/float64(processors())))
+	return max(leastInterval, time.Duration(float64(copied)*4/mostCost/float64(processors())))
 }
 
 // begin begins a cut after a round, unless a task may have passed it. A task that ends the round looks at c.at behind
@@ -518,9 +515,15 @@ func (rt *Runtime) refill(ctx context.Context, c *cuts, t *Task, content lives.C
 
 // cut takes a message about a cut.
 func (n *Nodes) cut(from int, header, bulk []byte) error {
+	_, err := n.cutSwap(from, header, slices.Clone(bulk))
+	return err
+}
+
+// cutSwap takes a message about a cut, and keeps the memory of its bulk.
+func (n *Nodes) cutSwap(from int, header, bulk []byte) (other []byte, err error) {
 	c := n.cuts.Load()
 	if c == nil {
-		return fmt.Errorf("%w: a message of a life that has not begun here", node.ErrProtocol)
+		return bulk, fmt.Errorf("%w: a message of a life that has not begun here", node.ErrProtocol)
 	}
-	return c.take(from, header, bulk)
+	return nil, c.take(from, header, bulk)
 }
