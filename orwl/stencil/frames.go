@@ -138,7 +138,7 @@ func (g *Grid) Progress() (done, total int64) {
 	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
 			done += t.done.Load()
-			total += int64(g.swept() - g.start)
+			total += int64(g.swept())
 		}
 	}
 	return done, total
@@ -146,7 +146,7 @@ func (g *Grid) Progress() (done, total int64) {
 
 // Sweeps is how many sweeps all blocks of this node have done. It may be called at any time.
 func (g *Grid) Sweeps() int {
-	least := g.swept() - g.start
+	least := g.swept()
 	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
 			least = min(least, int(t.done.Load()))
@@ -157,7 +157,7 @@ func (g *Grid) Sweeps() int {
 
 // told counts a pass over the tile, and adds its cells to the films.
 func (p *piece) told(n, swept int, last bool) error {
-	p.done.Store(int64(swept - p.grid.start))
+	p.done.Store(int64(swept))
 	return p.film(n, swept, last)
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/orwl/go-orwl/internal/rings"
@@ -16,6 +17,10 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 	_ "github.com/orwl/go-orwl/orwl/nodes"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // together runs a program on so many nodes, all in this process.
 func together(count int, program func(ctx context.Context, rt *orwl.Runtime) error) error {
@@ -30,9 +35,8 @@ func together(count int, program func(ctx context.Context, rt *orwl.Runtime) err
 	address := make(chan string, 1)
 	run := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		log := slog.New(slog.NewTextHandler(io.Discard, nil))
 		errs[i] = orwl.Run(context.Background(), orwl.Options{
-			Log: log, Join: orwl.JoinOptions{Place: &p, Lease: time.Minute, Log: log}, // a busy machine loses none
+			Log: silent, Join: orwl.JoinOptions{Place: &p, Lease: time.Minute, Log: silent}, // a busy machine loses none
 		}, program)
 	}
 	var all sync.WaitGroup

@@ -54,24 +54,13 @@ func (g *Grid) faceSets() int {
 	return 1
 }
 
-// A pass ends where the number of all sweeps is a multiple of the sweeps in a pass. So the first and the last pass may be
-// shorter.
+// All passes but the last one have the same number of sweeps. The last one may be shorter.
 
 // passes counts the passes of the run, unless a reduction ends it.
-func (g *Grid) passes() int {
-	if g.start >= g.total {
-		return 0
-	}
-	return divideUp(g.total, g.tiling.sweeps) - g.start/g.tiling.sweeps
-}
+func (g *Grid) passes() int { return divideUp(g.total, g.tiling.sweeps) }
 
 // bound counts the sweeps before a pass.
-func (g *Grid) bound(pass int) int {
-	if pass == 0 {
-		return g.start
-	}
-	return min((g.start/g.tiling.sweeps+pass)*g.tiling.sweeps, g.total)
-}
+func (g *Grid) bound(pass int) int { return min(pass*g.tiling.sweeps, g.total) }
 
 // swept counts the sweeps after the run.
 func (g *Grid) swept() int {
@@ -101,7 +90,6 @@ func (g *Grid) declare() error {
 			g.declareTree(stage, turn)
 		}
 	}
-	g.declareKeepers()
 	return g.fill()
 }
 

@@ -354,7 +354,6 @@ func (p *piece) give(swept int, final bool) {
 		t := &p.tallies[r.number]
 		if t.sweeps, t.ended = 0, 0; swept > 0 && r.due(swept) {
 			t.sweeps = int64(swept)
-			t.keep(r)
 		}
 		if final {
 			t.ended = 1
@@ -394,7 +393,6 @@ func (p *piece) end(n, swept int) error {
 
 // finish ends a pass over the tile.
 func (p *piece) finish(n, swept int, last bool) error {
-	p.checkpoint(n, swept, last)
 	if err := p.told(n, swept, last); err != nil || !last {
 		return err
 	}

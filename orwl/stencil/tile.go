@@ -25,7 +25,6 @@ type tile struct {
 	at   vec
 	name string
 	node int
-	slot int // the index of the tile on its node
 	data *resource.Resource
 	// in has the cells that the tile imports from each neighbour, by the stage that writes them. out has the cells that
 	// each neighbour imports from the tile.

@@ -63,7 +63,7 @@ func (g *Grid) chooseTurns() {
 
 // mayBeDue reports whether the reduction has a value after some pass of the turn.
 func (g *Grid) mayBeDue(turn int, r *Reduction) bool {
-	return (g.start/g.tiling.sweeps+turn+1)%gcd(g.turns, r.o.Every/g.tiling.sweeps) == 0
+	return (turn+1)%gcd(g.turns, r.o.Every/g.tiling.sweeps) == 0
 }
 
 // rounds counts the passes of a turn.
@@ -240,6 +240,15 @@ func (g *Grid) learnEnd(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// tileNodes are the nodes that have tiles, in their order.
+func (g *Grid) tileNodes() (nodes []int) {
+	for _, t := range g.tiles {
+		nodes = append(nodes, t.node)
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
 }
 
 // gather merges so many parts of reductions each.
