@@ -218,16 +218,17 @@ func (g *Grid) declareExporter(t *tile, d direction, stage, turn int) {
 // run exports after pass n.
 func (e *exporter) run(n int) error {
 	g := e.grid
-	if e.over(g.bound(n)) {
+	data, err := e.data.Place().Bytes()
+	if err != nil {
+		return err
+	}
+	stop := e.stopIn(data)
+	if stop > 0 && g.bound(n) >= stop {
 		e.task.Last()
 		return nil
 	}
 	e.tell(e.task, Exporting)
 	swept := g.bound(n + 1)
-	data, err := e.data.Place().Bytes()
-	if err != nil {
-		return err
-	}
 	face, err := e.to.Place().Writable()
 	if err != nil {
 		return err
@@ -237,7 +238,7 @@ func (e *exporter) run(n int) error {
 		e.block.memory[s.field].export(s, swept, data, face)
 	}
 	e.face.computed = e.watch.since // no piece runs while an exporter does
-	if swept == g.total || e.over(swept) {
+	if swept == g.total || stop > 0 && swept >= stop {
 		e.tell(e.task, Outside)
 	} else {
 		e.tell(e.task, Waiting)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -262,7 +263,7 @@ func (p *piece) run(n int) error {
 		return err
 	}
 	p.bind(data)
-	p.learn()
+	p.learn(data)
 	over := p.over(done)
 	if p.first {
 		if err := p.begin(n, done, over); err != nil {
@@ -323,7 +324,7 @@ func (p *piece) run(n int) error {
 func (t *tile) over(sweeps int) bool { return t.stop > 0 && sweeps >= t.stop }
 
 // learn reads the records of reductions.
-func (p *piece) learn() {
+func (p *piece) learn(data []byte) {
 	for _, h := range p.hears {
 		record := orwl.Read[outcome](h.access)
 		for i, r := range h.reductions {
@@ -336,6 +337,7 @@ func (p *piece) learn() {
 			}
 			if end := int(o.end); end > 0 && (p.stop == 0 || end < p.stop) {
 				p.stop = min(end, p.grid.total)
+				typed.Slice[int64](data[p.layout.stop:][:8])[0] = int64(p.stop)
 				p.grid.stop.Store(int64(p.stop))
 			}
 		}

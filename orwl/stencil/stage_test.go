@@ -20,6 +20,7 @@ type staged struct {
 	sweeps int
 	r      ReductionOptions // of an end
 	halo   [][2]int
+	before func(b *Block) // the run calls it before the first stage computes a block, unless it is nil
 }
 
 func drawStaged(t *rapid.T) (x staged) {
@@ -67,7 +68,12 @@ func (x staged) run(ctx context.Context, rt *orwl.Runtime, end int) (cells []uin
 			}
 		}
 	}
-	g.Stage(func(b *Block) { mix(b, bits(most.Before(b)), u, v, fixed) }, u, sum).Reads(most)
+	g.Stage(func(b *Block) {
+		if x.before != nil {
+			x.before(b)
+		}
+		mix(b, bits(most.Before(b)), u, v, fixed)
+	}, u, sum).Reads(most)
 	g.Stage(func(b *Block) { mix(b, bits(sum.Before(b)), v, u, w) }, v, most, sum, ending).Reads(sum)
 	g.Stage(func(b *Block) { mix(b, bits(sum.Now(b))^bits(most.Before(b))^bits(most.Now(b))>>7, w, v) }, w).Reads(sum, most)
 	if err := g.Sweep(x.sweeps); err != nil {
@@ -76,6 +82,7 @@ func (x staged) run(ctx context.Context, rt *orwl.Runtime, end int) (cells []uin
 	if err := rt.Run(ctx); err != nil {
 		return nil, 0, err
 	}
+	x.before = nil
 	if err := g.Verify(ctx); err != nil {
 		return nil, 0, err
 	}

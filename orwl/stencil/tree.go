@@ -16,12 +16,13 @@ import (
 // A tree of tasks merges the parts that tiles add to reductions. It comes after the tasks of the stage that adds:
 //
 //	tile ──▶ part ┐
-//	tile ──▶ part ┼─▶ joint of node 0 ──▶ part ┐
-//	tile ──▶ part ┘                            ├─▶ root ──▶ record ──▶ tiles
-//	tile ──▶ part ┬─▶ joint of node 1 ──▶ part ┘
+//	tile ──▶ part ┼─▶ joint ──▶ part ┐
+//	tile ──▶ part ┘                  ├─▶ root ──▶ record ──▶ tiles
+//	tile ──▶ part ┬─▶ joint ──▶ part ┘
 //	tile ──▶ part ┘
 //
-// The shape of the tree changes no bit: sums are exact.
+// The shape of the tree changes no bit: sums are exact. It does not depend on the nodes, since the next life of the run may have
+// others and must declare the same. Few tiles need no joint. A joint runs on the node of its first tile.
 //
 // # Turns
 //
@@ -156,21 +157,14 @@ func (g *Grid) declareTree(stage, turn int) {
 	if x == nil || g.rounds(turn) == 0 {
 		return
 	}
-	byNode := make(map[int][]*resource.Resource)
-	for i, t := range g.tiles {
-		byNode[t.node] = append(byNode[t.node], x.parts[i])
-	}
-	var top []*resource.Resource
-	for _, node := range g.tileNodes() {
-		parts := byNode[node]
-		for level := 0; len(parts) > fan || level == 0 && node != x.root && len(parts) > 1; level++ {
-			var next []*resource.Resource
-			for some := range slices.Chunk(parts, fan) {
-				next = append(next, x.joint(fmt.Sprintf("%s: joint %d.%d of node %d", x, level, len(next), node), node, some))
-			}
-			parts = next
+	top := x.parts
+	for level, each := 0, fan; len(top) > fan; level, each = level+1, each*fan {
+		var next []*resource.Resource
+		for some := range slices.Chunk(top, fan) {
+			node := g.tiles[len(next)*each].node
+			next = append(next, x.joint(fmt.Sprintf("%s: joint %d.%d", x, level, len(next)), node, some))
 		}
-		top = append(top, parts...)
+		top = next
 	}
 	t := g.rt.Task(x.String()).On(x.root)
 	from := reads(t, top)
@@ -214,9 +208,9 @@ func reads(t *orwl.Task, of []*resource.Resource) (all []*orwl.Access) {
 	return all
 }
 
-// learnEnd finds out after how many sweeps the run has ended, on a node that has no tiles. Elsewhere the tiles have found it out.
+// learnEnd finds out after how many sweeps the run has ended, if no tile of this node has found it out in this life of the run.
 func (g *Grid) learnEnd(ctx context.Context) error {
-	if !g.ends() || slices.ContainsFunc(g.tiles, func(t *tile) bool { return t.node == g.rt.Node() }) {
+	if !g.ends() || g.stop.Load() > 0 {
 		return nil
 	}
 	for _, x := range slices.Concat(g.trees...) {
@@ -229,7 +223,7 @@ func (g *Grid) learnEnd(ctx context.Context) error {
 				return err
 			}
 			for _, o := range handle.View[outcome](typed.ViewOf[outcome](b)).All() {
-				if end := int(o.end); end > 0 && end < g.swept() {
+				if end := int(o.end); end > 0 && end < g.swept() { // the first end of several
 					g.stop.Store(int64(end))
 				}
 			}
@@ -240,15 +234,6 @@ func (g *Grid) learnEnd(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// tileNodes are the nodes that have tiles, in their order.
-func (g *Grid) tileNodes() (nodes []int) {
-	for _, t := range g.tiles {
-		nodes = append(nodes, t.node)
-	}
-	slices.Sort(nodes)
-	return slices.Compact(nodes)
 }
 
 // gather merges so many parts of reductions each.

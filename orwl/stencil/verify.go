@@ -16,6 +16,9 @@ import (
 // error names the first cell that differs. The cause is then a Halo that is too small, Corners that is not set, or a
 // kernel that keeps state.
 func (g *Grid) Verify(ctx context.Context) error {
+	if err := g.learnEnd(ctx); err != nil {
+		return err
+	}
 	whole := g.sequential()
 	r, err := resource.New(g.o.Name+", sequential", whole.layout.bytes)
 	if err != nil {
