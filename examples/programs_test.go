@@ -190,10 +190,11 @@ import (
 var CommandLine = flag.NewFlagSet(os.Args[0], flag.ExitOnError)
 
 var (
-	Bool    = CommandLine.Bool
-	Float64 = CommandLine.Float64
-	Int     = CommandLine.Int
-	String  = CommandLine.String
+	Bool     = CommandLine.Bool
+	Duration = CommandLine.Duration
+	Float64  = CommandLine.Float64
+	Int      = CommandLine.Int
+	String   = CommandLine.String
 )
 
 func Parse() { _ = CommandLine.Parse(os.Args[1:]) }

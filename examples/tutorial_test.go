@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // A page fences what a terminal shows by
@@ -22,10 +24,11 @@ import (
 // A line that begins with "$ " is a command, and the lines below it are what it prints. The test
 // runs each go run ./examples/tutorial/..., and compares. In what a page shows, … stands for
 // anything in a line, and a line of … for any lines. After a command that shows ^C, the
-// program is killed as soon as it has saved a checkpoint. No other program is slow here.
+// program is killed as soon as its folder has a cut. Programs are less slow here than on a page.
 
 const (
 	steps       = "go run ./examples/tutorial/"
+	onTwoNodes  = "go run ./cmd/orwl run -nodes 2 -- "
 	interrupted = "^Csignal: interrupt\n" // go run adds the words
 )
 
@@ -73,19 +76,24 @@ func TestTutorial(t *testing.T) {
 		}
 		folder := t.TempDir() // the sessions of a page share files
 		for _, s := range sessions(filepath.Base(page), string(text)) {
-			args, step := strings.CutPrefix(s.command, steps)
+			command, two := strings.CutPrefix(s.command, onTwoNodes)
+			args, step := strings.CutPrefix(command, steps)
 			if !step {
 				continue
 			}
-			if s.shown != interrupted {
-				args = strings.NewReplacer(" -slow", "", ":9464", ":0").Replace(args)
-			}
+			args = strings.NewReplacer(" -slow 5ms", " -slow 1ms", " -slow", "", ":9464", ":0").Replace(args)
 			words := strings.Fields(args)
 			ran = append(ran, words[0])
 			t.Run(s.page+"/"+args, func(t *testing.T) {
-				run := exec.CommandContext(t.Context(), filepath.Join(bin, words[0]), words[1:]...)
-				run.Dir, run.Env = folder, append(os.Environ(), "TMPDIR="+folder, "TMP="+folder)
-				got, err := printed(t.Context(), run, s.shown == interrupted, filepath.Join(folder, "orwl-plate"))
+				program, env := filepath.Join(bin, words[0]), []string{"TMPDIR=" + folder, "TMP=" + folder}
+				var got string
+				if two {
+					got, err = spawned(t.Context(), launch.Run{Nodes: 2, Program: program, Args: words[1:], Env: env})
+				} else {
+					run := exec.CommandContext(t.Context(), program, words[1:]...)
+					run.Dir, run.Env = folder, append(os.Environ(), env...)
+					got, err = printed(t.Context(), run, s.shown == interrupted, filepath.Join(folder, "orwl-plate"))
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -102,8 +110,16 @@ func TestTutorial(t *testing.T) {
 	}
 }
 
-// printed is the output of a program. With kill, it is killed as soon as there is a checkpoint.
-func printed(ctx context.Context, run *exec.Cmd, kill bool, checkpoints string) (string, error) {
+// spawned is what the nodes of a run print, and what they log.
+func spawned(ctx context.Context, run launch.Run) (string, error) {
+	var out bytes.Buffer
+	run.Stdout, run.Stderr = &out, &out // one line at a time
+	err := launch.Spawn(ctx, run)
+	return out.String(), err
+}
+
+// printed is the output of a program. With kill, it is killed as soon as there is a cut.
+func printed(ctx context.Context, run *exec.Cmd, kill bool, cuts string) (string, error) {
 	if !kill {
 		var complaints bytes.Buffer
 		run.Stderr = &complaints
@@ -119,7 +135,7 @@ func printed(ctx context.Context, run *exec.Cmd, kill bool, checkpoints string) 
 	ended := make(chan error, 1)
 	go func() { ended <- run.Wait() }()
 	for {
-		saved, err := filepath.Glob(filepath.Join(checkpoints, "*.checkpoint"))
+		saved, err := filepath.Glob(filepath.Join(cuts, "*.cut"))
 		if err != nil || len(saved) > 0 {
 			return interrupted, errors.Join(err, run.Process.Kill(), notKilled(<-ended))
 		}
@@ -143,7 +159,7 @@ func notKilled(end error) error {
 }
 
 // varies is a number that may be another one in each run, but not 0.
-var varies = regexp.MustCompile(`began after sweep [1-9]\d*`)
+var varies = regexp.MustCompile(`round=[1-9]\d*`)
 
 // check compares what a program prints with what the page shows.
 func (s session) check(got string) error {
@@ -190,16 +206,16 @@ func TestSessionsDiffer(t *testing.T) {
 		}
 	}
 	for shown, same := range map[string]bool{
-		"a …\n…\nd\n":            true,
-		"a …\nd\n":               false,
-		"…\n":                    true,
-		"…\nbegan after sweep 7": false,
+		"a …\n…\nd\n": true,
+		"a …\nd\n":    false,
+		"…\n":         true,
+		"…\nround=7":  false,
 	} {
 		if err := (session{shown: shown}).check("a b\nc\nd\n"); (err == nil) != same {
 			t.Errorf("%q: %v", shown, err)
 		}
 	}
-	if err := (session{shown: "began after sweep 300"}).check("began after sweep 200\n"); err != nil {
+	if err := (session{shown: "round=300"}).check("round=200\n"); err != nil {
 		t.Error(err)
 	}
 }

@@ -83,9 +83,9 @@ func read[T any](a *Access) handle.View[T] {
 	return handle.View[T](v)
 }
 
-// Write is the resource's bytes as elements of type T, to change while the task holds
+// write is the resource's bytes as elements of type T, to change while the task holds
 // it. On misuse it ends the task with the error that [handle.Write] returns.
-func Write[T any](a *Access) []T {
+func write[T any](a *Access) []T {
 	a.task.own(a)
 	s, err := typed.Write[T](&a.place, &a.memo)
 	if err != nil {

@@ -326,7 +326,7 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.lead = 2
 		c.ends--
 		c.keeps(whole)
-		c.rt.Log().Debug("orwl: a cut is whole", "life", whole.Life, "round", whole.Round)
+		c.rt.o.Log.Debug("orwl: a cut is whole", "life", whole.Life, "round", whole.Round)
 	}
 	if c.keeper.Over() {
 		c.rt.o.Nodes.fate.End(errLifeOver)
@@ -424,7 +424,7 @@ func (c *cuts) send(ctx context.Context, letters []lives.Letter) {
 		}
 		// A node that is lost ends the life. A record that cannot be sent for another reason would let no cut be whole.
 		if err := n.Send(l.To, cutChannel, head, bulk, true); err != nil && n.Lost(l.To) == nil && ctx.Err() == nil {
-			c.rt.Log().Error("orwl: a cut cannot be whole, so a loss would begin the run again", "node", l.To, "task", c.rt.tasks[l.Task].name, "why", err)
+			c.rt.o.Log.Error("orwl: a cut cannot be whole, so a loss would begin the run again", "node", l.To, "task", c.rt.tasks[l.Task].name, "why", err)
 		}
 	}
 }

@@ -51,3 +51,6 @@ func Read[T any](a *Access) handle.View[T] { return read[T](a) }
 
 func (in In[T]) Access() *Access   { return in.access }
 func (out Out[T]) Access() *Access { return out.access }
+
+// Write is what Out.Slice is made of.
+func Write[T any](a *Access) []T { return write[T](a) }

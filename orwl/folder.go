@@ -137,7 +137,7 @@ func (c *cuts) saves() {
 		}
 		c.disk <- func() {
 			began := time.Now()
-			f.Processors = c.rt.o.Nodes.Processors()
+			f.Processors = c.rt.o.Nodes.used()
 			err := c.folder.Save(f, records)
 			c.spent.Add(int64(time.Since(began)) / 3) // nobody sends it, or takes it
 			c.post(event{saved: &saved{f.Held, err}})
@@ -151,7 +151,7 @@ func (c *cuts) isSaved(ctx context.Context, s saved) {
 		c.send(ctx, c.keeper.Saved(s.Held))
 		return
 	}
-	c.rt.Log().Error("orwl: a cut is not on disk, and the one before stays", "round", s.Round, "why", s.err)
+	c.rt.o.Log.Error("orwl: a cut is not on disk, and the one before stays", "round", s.Round, "why", s.err)
 	c.send(ctx, c.keeper.Passed(s.Round, s.Round))
 }
 
@@ -162,7 +162,7 @@ func (c *cuts) keeps(whole lives.Key) {
 	}
 	c.disk <- func() {
 		if err := c.folder.Keep(whole); err != nil {
-			c.rt.Log().Warn("orwl: old cuts stay in the folder", "why", err)
+			c.rt.o.Log.Warn("orwl: old cuts stay in the folder", "why", err)
 		}
 	}
 }

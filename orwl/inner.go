@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"iter"
+	"log/slog"
 
 	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
@@ -18,6 +19,9 @@ func init() {
 
 // innerRuntime is a Runtime as other packages of this module see it.
 type innerRuntime struct{ *Runtime }
+
+// Log implements inner.Runtime.
+func (rt innerRuntime) Log() *slog.Logger { return rt.o.Log }
 
 // System implements inner.Runtime.
 func (rt innerRuntime) System() liveness.System {

@@ -240,7 +240,7 @@ func (n *Nodes) live(ctx context.Context, o Options, program func(ctx context.Co
 		return err
 	}
 	if s := n.survival; s != nil {
-		s.origin = n.Processors()
+		s.origin = n.used()
 	}
 	o.Nodes = n
 	rt, err := New(o)

@@ -124,10 +124,8 @@ func (n *Nodes) Count() int {
 	return n.place.Nodes
 }
 
-// Processors is how many processors the nodes use together: GOMAXPROCS of each
-// when it joined. Nodes of one machine do not have more than it has. All nodes get the same
-// answer, in all lives of the run that of the first one, so a program may cut its work by it.
-func (n *Nodes) Processors() int {
+// used is how many processors the nodes use together: see [Runtime.Processors].
+func (n *Nodes) used() int {
 	switch {
 	case n != nil && n.survival != nil && n.survival.origin > 0:
 		return n.survival.origin

@@ -98,13 +98,13 @@ func TestProcessorsOfNodes(t *testing.T) {
 	}{{false, min(6, cpus)}, {true, 3 * min(2, cpus)}} {
 		nodes := crewOf(t, 3, func(_ int, o *JoinOptions) { o.Remote = c.remote })
 		for i, n := range nodes {
-			if got := n.Processors(); got != c.want {
+			if got := n.used(); got != c.want {
 				t.Errorf("remote %v: node %d knows of %d processors, want %d", c.remote, i, got, c.want)
 			}
 		}
 		disband(t, nodes)
 	}
-	if got := (*Nodes)(nil).Processors(); got != 2 {
+	if got := (*Nodes)(nil).used(); got != 2 {
 		t.Errorf("a process alone has %d processors, want 2", got)
 	}
 }

@@ -106,12 +106,12 @@ func (r *Reduction[S, V]) Put(t *Task) Put[S] {
 }
 
 // Set puts a value, in the body of the task.
-func (p Put[S]) Set(v S) { Write[S](p.access)[0] = v }
+func (p Put[S]) Set(v S) { write[S](p.access)[0] = v }
 
 // New is the value that the round puts, empty at first, to be changed in place.
 func (p Put[S]) New() *S {
-	v := &Write[S](p.access)[0]
-	clear(Write[S](p.access))
+	v := &write[S](p.access)[0]
+	clear(write[S](p.access))
 	return v
 }
 

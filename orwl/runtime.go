@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"reflect"
 	"sync"
 	"sync/atomic"
@@ -118,9 +117,6 @@ func New(o Options) (*Runtime, error) {
 	rt.unwatch = rt.watched()
 	return rt, nil
 }
-
-// Log is the runtime's logger.
-func (rt *Runtime) Log() *slog.Logger { return rt.o.Log }
 
 // declare changes the program, unless it runs. what and name say in the error what is changed. Run reports the error, and
 // declare returns it.

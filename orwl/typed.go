@@ -80,7 +80,7 @@ func (out Out[T]) Slice() []T {
 			return typed.Slice[T](b)
 		}
 	}
-	return Write[T](out.access) // it fails
+	return write[T](out.access) // it fails
 }
 
 // shown is Read of an access whose type elementsOf has checked.

@@ -11,10 +11,10 @@ import (
 // bars are how many names the faces have at most, and how many of them no program uses. Together the goals are 250 and
 // none. The bars hold today, so that no face grows. A change that takes a name away lowers its bar.
 var bars = map[string]struct{ names, without int }{
-	"orwl":         {113, 40},
+	"orwl":         {110, 34},
 	"handle":       {33, 6},
 	"resource":     {23, 5},
-	"orwl/stencil": {100, 16},
+	"orwl/stencil": {84, 7},
 }
 
 // TestGuests lists each exported name with its guests.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"log/slog"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
@@ -13,6 +14,8 @@ import (
 
 // Runtime is more of an *orwl.Runtime.
 type Runtime interface {
+	// Log is the runtime's logger.
+	Log() *slog.Logger
 	// System is the program as package liveness sees it: tasks, accesses and priorities.
 	System() liveness.System
 	// Policy says what happens to a resource when a task that writes it fails. The default is queue.Discard.

@@ -20,6 +20,8 @@
 //	ORWL_SSH       the ssh that Spawn starts nodes on other hosts by, such as ssh -F FILE
 //	ORWL_JOIN      how many nodes there are that find each other by their key, without addresses
 //	ORWL_LEASE     for how long a silent node is believed to be there, such as 5s
+//	ORWL_SURVIVE   the folder where the cuts of a run are on disk; package orwl reads it
+//	ORWL_LIVES     a number from 1 on: lives end at random cuts; package orwl reads it
 //	ORWL_BEGIN     how many nodes begin; the others come late
 //	ORWL_LATE      1: this node was lost, or has left, and comes back to its run
 //	ORWL_RESTARTS  how often Spawn starts a lost node again, in a run that goes on without it

@@ -92,7 +92,7 @@ func talk() int {
 	public := strings.Join(append(os.Environ(), os.Args...), "\n")
 	fmt.Printf("place %v key %s leaks %t again %v", p, p.Key, strings.Contains(public, string(p.Key)), again)
 	if p.How == SSH {
-		fmt.Printf(" lease %v arguments %q secret %q", p.Lease, os.Args[1:], os.Getenv("SECRET"))
+		fmt.Printf(" lease %v folder %s lives %s arguments %q secret %q", p.Lease, os.Getenv("ORWL_SURVIVE"), os.Getenv("ORWL_LIVES"), os.Args[1:], os.Getenv("SECRET"))
 	}
 	fmt.Println()
 	written := make(chan bool)

@@ -69,8 +69,10 @@ func (c *crew) member(s seated) (*member, error) {
 		}
 	} else {
 		env := c.run.environment(s, descriptorsSSH)
-		if lease := os.Getenv(envLease); lease != "" { // all nodes have the same
-			env = append(env, envLease+"="+lease)
+		for _, name := range sameVariables {
+			if value := os.Getenv(name); value != "" {
+				env = append(env, name+"="+value)
+			}
 		}
 		first = strings.Join(env, "\n") + "\n\n" + first
 		if m.cmd, err = c.run.overSSH(m.host); err == nil {

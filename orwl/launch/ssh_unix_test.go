@@ -31,6 +31,7 @@ for last; do :; done
 case $* in *" -G "*) echo user me; echo "hostname ${last#*@}.example"; exit;; esac
 echo "$@" >>` + arguments + `
 case $* in *" refuses "*) echo "ssh: connect to host refuses: no route" >&2; exit 255;; esac
+unset ORWL_LEASE ORWL_SURVIVE ORWL_LIVES
 exec sh -c "$last"
 `
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
@@ -38,6 +39,8 @@ exec sh -c "$last"
 	}
 	t.Setenv(envSSH, script+" -F none")
 	t.Setenv(envLease, "7s")
+	t.Setenv("ORWL_SURVIVE", "/cuts")
+	t.Setenv("ORWL_LIVES", "3")
 	return arguments
 }
 
@@ -66,7 +69,7 @@ func TestSpawnOverSSH(t *testing.T) {
 		"[1 me@host1] place node 1 of 3 (ssh), root at host1.example:4321, listens on 0.0.0.0:0",
 		"[2 host2] place node 2 of 3 (ssh), root at host1.example:4321, listens on 0.0.0.0:0",
 	} {
-		want := fmt.Sprintf("%s, has a key key %s leaks false again <nil> lease 7s arguments %q secret %q\n", place, testKey, r.Args, "a 'b' \\c $d\t")
+		want := fmt.Sprintf("%s, has a key key %s leaks false again <nil> lease 7s folder /cuts lives 3 arguments %q secret %q\n", place, testKey, r.Args, "a 'b' \\c $d\t")
 		if strings.Count(out.String(), want) != 1 {
 			t.Errorf("no line %q in\n%.500s", want, out.String())
 		}

@@ -66,8 +66,8 @@ func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
 
 // Runtime is a program whose resources sessions use: an *orwl.Runtime.
 type Runtime interface {
-	// Log is the program's log.
-	Log() *slog.Logger
+	// Node is which node of its run this is.
+	Node() int
 }
 
 // Serve lets sessions of other processes use resources of a program, beside its tasks: those
@@ -83,7 +83,7 @@ func Serve(ctx context.Context, rt Runtime, o ServerOptions) (*Server, error) {
 	in := inner.OfRuntime(rt)
 	o.Lookup, o.tasks = in.Served, in.Queued
 	if o.Log == nil {
-		o.Log = rt.Log()
+		o.Log = in.Log()
 	}
 	n, listen, key := in.Network()
 	if n == nil {

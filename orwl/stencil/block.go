@@ -55,8 +55,8 @@ type Row struct {
 	z, y  int // the plane, and the row in the plane
 }
 
-// Len is the number of cells.
-func (r Row) Len() int { return r.block.cells.high[2] - r.block.cells.low[2] }
+// length is the number of cells.
+func (r Row) length() int { return r.block.cells.high[2] - r.block.cells.low[2] }
 
 // At is the place of the first cell in a dimension of the grid.
 func (r Row) At(dim int) int {
@@ -89,7 +89,7 @@ func (f *Field[T]) Old(r Row, away ...int) []T {
 	case 1:
 		from += away[0]
 	}
-	to := from + r.Len()
+	to := from + r.length()
 	return m.cells[r.block.sweep&1][from:to:to]
 }
 
@@ -150,7 +150,7 @@ func (f *Field[T]) array(b *Block, generation int, away []int) array[T] {
 func (f *Field[T]) New(r Row) []T {
 	m := r.block.memory[f.number].(*memory[T])
 	from := m.of(r)
-	to := from + r.Len()
+	to := from + r.length()
 	return m.cells[^r.block.sweep&1][from:to:to]
 }
 

@@ -71,7 +71,7 @@ func (g *Grid) divide() error {
 	if deep && g.bytes() > gridCache {
 		best, least := 1, math.Inf(1)
 		for g.tiling.sweeps = 1; g.tiling.sweeps <= Deepest; g.tiling.sweeps *= 2 {
-			if g.cutBlocks() == nil && g.checkpointsBetween() && g.valuesBetween() {
+			if g.cutBlocks() == nil && g.valuesBetween() {
 				if t := g.time(); t < least {
 					best, least = g.tiling.sweeps, t
 				}
@@ -100,11 +100,6 @@ func (g *Grid) time() float64 {
 	processors := float64(g.rt.Processors())
 	blocks := float64(passes*g.blocks.product())/processors + (1-1/processors)*float64(chain)
 	return (1 - inCache + inCache*sweeps) * blocks
-}
-
-// checkpointsBetween reports whether no checkpoint is due within a pass.
-func (g *Grid) checkpointsBetween() bool {
-	return g.o.Checkpoint.Dir == "" || g.o.Checkpoint.Every%g.tiling.sweeps == 0
 }
 
 // valuesBetween reports whether reductions have no value, and no end, within a pass.

@@ -56,11 +56,10 @@
 // does not fit into the caches then comes from memory once instead of several times. Jacobi computes the wide edges
 // twice. In place no cell is computed twice.
 //
-// # Checkpoints
+// # Lives
 //
-// Options.Checkpoint saves the grid while it runs, and Options.Resume continues it: after a
-// crash, with more sweeps, on another number of nodes or blocks. The result is the same, bit for
-// bit. No block waits for a checkpoint. See [Checkpoint].
+// A grid in [orwl.Run] goes on when a node is lost. With a folder it also does when all processes are gone, on as many nodes
+// as it likes: see [orwl.Survive]. The result is the same, bit for bit.
 //
 // # How it works
 //

@@ -103,7 +103,6 @@ type column interface {
 	mirror(m storage, generation int, cells box)
 	settle() error
 	exchanged() int // neighbours exchange so many generations
-	saved() int     // a checkpoint has so many generations
 
 	// newMemory makes the memory of a tile for a box of cells, in the coordinates of the grid. at is its first byte in
 	// the tile's resource.

@@ -56,9 +56,6 @@ func (t *tile) fill() error {
 		for i, f := range t.grid.fields {
 			f.fill(t.block.memory[i])
 		}
-		if err := t.resume(data); err != nil {
-			return err
-		}
 		last := len(t.grid.stages) - 1 // the first pass imports what this stage would have written before
 		for d := range t.out[last] {
 			face := t.initialFace(t.out[last][d], direction(d))
@@ -67,7 +64,7 @@ func (t *tile) fill() error {
 			}
 			err := section(face, func(to []byte) error {
 				for _, s := range t.out[last][d].strips {
-					t.block.memory[s.field].store(&s, t.grid.start, to)
+					t.block.memory[s.field].store(&s, 0, to)
 				}
 				return nil
 			})
@@ -83,7 +80,7 @@ func (t *tile) fill() error {
 func (x *tree) fill() error {
 	return section(x.record, func(to []byte) error {
 		for i, r := range x.reductions {
-			typed.Slice[outcome](to)[i].now = r.start()
+			typed.Slice[outcome](to)[i].now = r.o.Start
 		}
 		return nil
 	})

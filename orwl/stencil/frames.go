@@ -96,7 +96,10 @@ func (f *film[T]) come(p *piece, n, swept int, last bool) error {
 	if one == nil {
 		return nil
 	}
-	data := orwl.Write[byte](p.data)
+	data, err := p.data.Writable()
+	if err != nil {
+		return err
+	}
 	f.field.copyOut(one.cells, p.tile, handle.View[T](typed.ViewOf[T](data)), swept)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,8 +140,8 @@ func (f *film[T]) at(n int, last bool) *begun[T] {
 func (g *Grid) Progress() (done, total int64) {
 	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
-			done += int64(t.sweeps() - g.start)
-			total += int64(g.swept() - g.start)
+			done += int64(t.sweeps())
+			total += int64(g.swept())
 		}
 	}
 	return done, total
@@ -146,10 +149,10 @@ func (g *Grid) Progress() (done, total int64) {
 
 // Sweeps is how many sweeps all blocks of this node have done. It may be called at any time.
 func (g *Grid) Sweeps() int {
-	least := g.swept() - g.start
+	least := g.swept()
 	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
-			least = min(least, t.sweeps()-g.start)
+			least = min(least, t.sweeps())
 		}
 	}
 	return least
@@ -162,7 +165,7 @@ func (t *tile) sweeps() int {
 	for _, task := range t.lasts {
 		passes += int(task.Round())
 	}
-	if g.ends() && 0 < passes && passes < g.passes() {
+	if g.ends() && passes > 0 && g.bound(passes) < g.swept() {
 		passes--
 	}
 	return min(g.bound(passes), g.swept())

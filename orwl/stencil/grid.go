@@ -30,21 +30,17 @@ type Grid struct {
 	shapes    map[kind]*shape
 	exchanges map[likeness]*exchange
 	changing  []int        // the fields that change
-	start     int          // the run continues a checkpoint after so many sweeps
 	total     int          // the run ends after so many sweeps, unless a reduction ends it
 	stop      atomic.Int64 // a reduction has ended the run after so many sweeps; 0 if none has
 	turns     int          // a round of the plan has so many passes, see tree.go
 	trees     [][]*tree    // the trees by stage and turn; nil where no reduction has a value
 	tiles     []*tile
-	snapshots bool         // snapshots are taken while the run goes on
-	saves     []*savedFile // the files of the checkpoint that the run continues
-	disk      disk         // checkpoints go there
-	keeper    *keeper      // it writes the checkpoints; nil if there are none
+	snapshots bool // snapshots are taken while the run goes on
 }
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
 func New(rt *orwl.Runtime, o Options) *Grid {
-	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size), shapes: make(map[kind]*shape), exchanges: make(map[likeness]*exchange), disk: folder(o.Checkpoint.Dir)}
+	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size), shapes: make(map[kind]*shape), exchanges: make(map[likeness]*exchange)}
 	if err := o.validate(); err != nil {
 		g.check(err)
 		g.ranks = 1
@@ -99,8 +95,7 @@ func (g *Grid) wrapped(c vec) vec {
 }
 
 // Sweep declares so many sweeps over the grid, as tasks of the runtime. Each runs the stages, or one kernel that writes
-// all fields and adds to all reductions. If the grid continues a checkpoint, its sweeps count. Sweep reports what is
-// wrong with the grid and its fields. All nodes of a run call it with the same arguments.
+// all fields and adds to all reductions. Sweep reports what is wrong with the grid and its fields. All nodes of a run call it with the same arguments.
 func (g *Grid) Sweep(sweeps int, kernel ...func(b *Block)) error {
 	if g.declared {
 		return fmt.Errorf("%w: grid %q: %w", ErrOptions, g.o.Name, errSwept)
@@ -126,9 +121,6 @@ func (g *Grid) Sweep(sweeps int, kernel ...func(b *Block)) error {
 	if err := g.divide(); err != nil {
 		g.check(err)
 		return errors.Join(g.errs...)
-	}
-	if err := g.resume(); err != nil {
-		return fmt.Errorf("grid %q: %w", g.o.Name, err)
 	}
 	return g.declare()
 }

@@ -10,6 +10,4 @@ import (
 func TestMore(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	t.Run("Nodes", TestNodes)
-	t.Run("ResumeOnOtherNodes", TestResumeOnOtherNodes)
-	t.Run("Kill", TestKill)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/orwl/go-orwl/internal/rings"
@@ -16,6 +17,10 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 	_ "github.com/orwl/go-orwl/orwl/nodes"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
 // together runs a program on so many nodes, all in this process.
 func together(count int, program func(ctx context.Context, rt *orwl.Runtime) error) error {
@@ -26,14 +31,22 @@ func together(count int, program func(ctx context.Context, rt *orwl.Runtime) err
 		}
 		return program(context.Background(), rt)
 	}
+	return lively(count, orwl.Options{Log: silent}, program)
+}
+
+// lively runs a program by [orwl.Run] on so many nodes, all in this process.
+func lively(count int, o orwl.Options, program func(ctx context.Context, rt *orwl.Runtime) error) error {
 	errs := make([]error, count)
 	address := make(chan string, 1)
 	run := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		log := slog.New(slog.NewTextHandler(io.Discard, nil))
-		errs[i] = orwl.Run(context.Background(), orwl.Options{
-			Log: log, Join: orwl.JoinOptions{Place: &p, Lease: time.Minute, Log: log}, // a busy machine loses none
-		}, program)
+		o := o
+		o.Join = orwl.JoinOptions{Place: &p, Lease: time.Minute, Log: silent} // a busy machine loses none
+		errs[i] = orwl.Run(context.Background(), o, program)
+	}
+	if count == 1 {
+		run(0, launch.Place{})
+		return errs[0]
 	}
 	var all sync.WaitGroup
 	all.Go(func() { run(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })

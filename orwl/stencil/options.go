@@ -56,16 +56,6 @@ type Options struct {
 	Observe func(task *orwl.Task, phase Phase, at time.Duration)
 	// Live lets [Grid.Spent] be called while the grid is swept. It takes some atomic stores in each phase. It needs Clock.
 	Live bool
-	// Checkpoint saves the grid while it runs. See [Checkpoint].
-	Checkpoint Checkpoint
-	// Resume is a directory with checkpoints of a grid of this name, often the one that Checkpoint names. The
-	// run continues from the newest one that is whole, or begins anew if the directory has
-	// none. The nodes, Blocks and Sweeps may be others than before: the result is the same, bit
-	// for bit. The kernel, Size and the fields must be the same. Each node reads all files, so
-	// all need the same directory. Damaged files are logged by name. If no checkpoint is
-	// whole, Grid.Sweep returns [ErrNoCheckpoint] with the names of what is damaged or missing.
-	// A run that Until ends has as many sweeps as one without a break.
-	Resume string
 
 	// pieces is how many rows, or planes in three dimensions, are a task of their own at each end of a block. The block
 	// then begins and ends there without one of its neighbours, and they without the whole block. 0: the grid chooses, or
@@ -77,8 +67,6 @@ type Options struct {
 var (
 	// ErrOptions: a parameter of the grid, or of one of its fields, is out of range, or Sweep was called twice.
 	ErrOptions = errors.New("stencil: wrong options")
-	// ErrNoCheckpoint: there are checkpoints, and the grid can continue none of them.
-	ErrNoCheckpoint = errors.New("stencil: no checkpoint to continue")
 )
 
 // errSwept is the error of a field, a stage, a reduction, or another Sweep after Sweep.
@@ -107,9 +95,6 @@ func (o Options) validate() error {
 		return wrong("Sweeps", o.Sweeps, "want 1 or more, or 0")
 	case (o.Observe != nil || o.Live) && o.Clock == nil:
 		return wrong("Clock", "nil", "want a clock with Observe or Live")
-	}
-	if err := o.Checkpoint.validate(); err != nil {
-		return err
 	}
 	for i, n := range o.Size {
 		if n < 1 {

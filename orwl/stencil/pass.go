@@ -66,24 +66,13 @@ func (g *Grid) faceSets() int {
 	return 1
 }
 
-// A pass ends where the number of all sweeps is a multiple of the sweeps in a pass. So the first and the last pass may be
-// shorter.
+// All passes but the last one have the same number of sweeps. The last one may be shorter.
 
 // passes counts the passes of the run, unless a reduction ends it.
-func (g *Grid) passes() int {
-	if g.start >= g.total {
-		return 0
-	}
-	return divideUp(g.total, g.tiling.sweeps) - g.start/g.tiling.sweeps
-}
+func (g *Grid) passes() int { return divideUp(g.total, g.tiling.sweeps) }
 
 // bound counts the sweeps before a pass.
-func (g *Grid) bound(pass int) int {
-	if pass == 0 {
-		return g.start
-	}
-	return min((g.start/g.tiling.sweeps+pass)*g.tiling.sweeps, g.total)
-}
+func (g *Grid) bound(pass int) int { return min(pass*g.tiling.sweeps, g.total) }
 
 // swept counts the sweeps after the run.
 func (g *Grid) swept() int {
@@ -113,7 +102,6 @@ func (g *Grid) declare() error {
 			g.declareTree(stage, turn)
 		}
 	}
-	g.declareKeepers()
 	return g.fill()
 }
 
@@ -242,16 +230,17 @@ func (g *Grid) declareExporter(t *tile, d direction, stage, turn int) {
 // run exports after pass n.
 func (e *exporter) run(n int) error {
 	g := e.grid
-	if e.over(g.bound(n)) {
+	data, err := e.data.Bytes()
+	if err != nil {
+		return err
+	}
+	stop := e.stopIn(data)
+	if stop > 0 && g.bound(n) >= stop {
 		e.task.Last()
 		return nil
 	}
 	e.tell(e.task, Exporting)
 	swept := g.bound(n + 1)
-	data, err := e.data.Bytes()
-	if err != nil {
-		return err
-	}
 	face, err := e.to.Writable()
 	if err != nil {
 		return err
@@ -261,7 +250,7 @@ func (e *exporter) run(n int) error {
 		e.block.memory[s.field].export(s, swept, data, face)
 	}
 	e.face.computed = e.watch.since // no piece runs while an exporter does
-	if swept == g.total || e.over(swept) {
+	if swept == g.total || stop > 0 && swept >= stop {
 		e.tell(e.task, Outside)
 	} else {
 		e.tell(e.task, Waiting)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -26,8 +26,7 @@ import (
 type piece struct {
 	*tile
 	task        *orwl.Task
-	data        *orwl.Access
-	memory      *queue.Place // of data
+	data        *queue.Place // the request for the tile's memory
 	reads       []port
 	writes      []port
 	from, to    int // progress, see [tile.span]
@@ -160,8 +159,7 @@ func (g *Grid) declarePieces(t *tile, stage, turn int) {
 			tile: t, task: g.rt.Task(name).On(t.node), from: cuts[i], to: cuts[i+1], stage: stage, turn: turn,
 			first: stage == 0 && i == 0, last: stage == len(g.stages)-1 && i == len(pieces)-1,
 		}
-		p.data = inner.OfTask(p.task).Write(t.data).(*orwl.Access)
-		p.memory = inner.OfAccess(p.data).Place()
+		p.data = writes(p.task, t.data)
 		p.task.Each(rounds, func(round int) error { return p.run(g.turns*round + turn) })
 		pieces[i] = p
 	}
@@ -265,12 +263,12 @@ func (p *piece) run(n int) error {
 	g := p.grid
 	done, swept := g.bound(n), g.bound(n+1)
 	asked := p.watch.since
-	data, err := p.memory.Writable()
+	data, err := p.data.Writable()
 	if err != nil {
 		return err
 	}
 	p.bind(data)
-	p.learn()
+	p.learn(data)
 	over := p.over(done)
 	if p.first {
 		if err := p.begin(n, done, over); err != nil {
@@ -331,7 +329,7 @@ func (p *piece) run(n int) error {
 func (t *tile) over(sweeps int) bool { return t.stop > 0 && sweeps >= t.stop }
 
 // learn reads the records of reductions.
-func (p *piece) learn() {
+func (p *piece) learn(data []byte) {
 	for _, h := range p.hears {
 		record := h.record.View()
 		for i, r := range h.reductions {
@@ -344,6 +342,7 @@ func (p *piece) learn() {
 			}
 			if end := int(o.end); end > 0 && (p.stop == 0 || end < p.stop) {
 				p.stop = min(end, p.grid.total)
+				typed.Slice[int64](data[p.layout.stop:][:8])[0] = int64(p.stop)
 				p.grid.stop.Store(int64(p.stop))
 			}
 		}
@@ -362,7 +361,6 @@ func (p *piece) give(swept int, final bool) {
 		t := &p.tallies[r.number]
 		if t.sweeps, t.ended = 0, 0; swept > 0 && r.due(swept) {
 			t.sweeps = int64(swept)
-			t.keep(r)
 		}
 		if final {
 			t.ended = 1
@@ -402,7 +400,6 @@ func (p *piece) end(n, swept int) error {
 
 // finish ends a pass over the tile.
 func (p *piece) finish(n, swept int, last bool) error {
-	p.checkpoint(n, swept, last)
 	if err := p.film(n, swept, last); err != nil || !last {
 		return err
 	}

@@ -18,14 +18,12 @@ type Reduction struct {
 	most   bool // it is the greatest value, and no sum
 	o      ReductionOptions
 	adders []int // these stages add to it, in their order
-
-	carried []savedValue // the values of a checkpoint, see checkpoint_reduction.go
 }
 
 // ReductionOptions are the parameters of a reduction. The zero value is a reduction of each sweep, which ends no run.
 type ReductionOptions struct {
-	// Until ends the run if it returns true for the value of a sweep. It must be pure: a run that continues from a
-	// checkpoint may call it again, on any node. If several reductions have one, the first that holds ends the run.
+	// Until ends the run if it returns true for the value of a sweep. It must be pure: a run that goes on from a
+	// cut may call it again, on any node. If several reductions have one, the first that holds ends the run.
 	Until func(sweep int, value float64) bool
 	// Every is 1 by default: each sweep has a value. With n, only each n-th sweep has one, and the grid drops the values
 	// that kernels add in the others. The sweeps between exchanges must divide it.
@@ -210,6 +208,5 @@ func greater(x, y float64) float64 {
 // tally is a reduction in one tile.
 type tally struct {
 	partial
-	now, before float64      // the kernel reads these
-	recent      []savedValue // checkpoints save these
+	now, before float64 // the kernel reads these
 }

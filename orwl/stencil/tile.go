@@ -3,6 +3,7 @@ package stencil
 import (
 	"fmt"
 
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -18,14 +19,13 @@ type tile struct {
 	block  Block
 	fields [8]storage
 	watch  watch
-	stop   int          // a reduction ends the run after so many sweeps; 0 if the tile knows of none
+	stop   int          // what the resource has of that, see [layout.stop]
 	ended  bool         // the tile has done the last pass
 	lasts  []*orwl.Task // that end its passes, by turn
 
 	at   vec
 	name string
 	node int
-	slot int // the index of the tile on its node
 	data *resource.Resource
 	// in has the cells that the tile imports from each neighbour, by the stage that writes them. out has the cells that
 	// each neighbour imports from the tile.
@@ -76,6 +76,16 @@ func (t *tile) bind(data []byte) {
 	for _, i := range t.grid.changing {
 		t.block.memory[i].bind(data)
 	}
+	t.stop = t.stopIn(data)
+}
+
+// stopIn is after how many sweeps a reduction ends the run, as far as the bytes of the resource have it; 0 if they do not. The
+// next life of a run begins with these bytes, and with nothing else that a tile knows.
+func (t *tile) stopIn(data []byte) int {
+	if t.layout.stop < 0 {
+		return 0
+	}
+	return int(typed.Slice[int64](data[t.layout.stop:][:8])[0])
 }
 
 // kind has all on which the shape of a block depends.
@@ -124,6 +134,11 @@ func (g *Grid) newShape(at vec) *shape {
 		}
 		s.layout.add(n, f.elementBytes())
 	}
+	s.layout.stop = -1
+	if g.ends() {
+		s.layout.add(1, 8)
+		s.layout.stop = s.layout.at[len(g.fields)]
+	}
 	s.layout.end(g)
 	return s
 }
@@ -134,6 +149,7 @@ func (g *Grid) newShape(at vec) *shape {
 type layout struct {
 	at    []int // each field begins at this byte; -1 if it is not there
 	bytes int
+	stop  int // the number of sweeps after which a reduction ends the run is at this byte of a tile; -1 if no reduction may
 }
 
 // add places so many elements of a size behind the fields before.

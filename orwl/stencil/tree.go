@@ -16,12 +16,13 @@ import (
 // A tree of tasks merges the parts that tiles add to reductions. It comes after the tasks of the stage that adds:
 //
 //	tile ──▶ part ┐
-//	tile ──▶ part ┼─▶ joint of node 0 ──▶ part ┐
-//	tile ──▶ part ┘                            ├─▶ root ──▶ record ──▶ tiles
-//	tile ──▶ part ┬─▶ joint of node 1 ──▶ part ┘
+//	tile ──▶ part ┼─▶ joint ──▶ part ┐
+//	tile ──▶ part ┘                  ├─▶ root ──▶ record ──▶ tiles
+//	tile ──▶ part ┬─▶ joint ──▶ part ┘
 //	tile ──▶ part ┘
 //
-// The shape of the tree changes no bit: sums are exact.
+// The shape of the tree changes no bit: sums are exact. It does not depend on the nodes, since the next life of the run may have
+// others and must declare the same. Few tiles need no joint. A joint runs on the node of its first tile.
 //
 // # Turns
 //
@@ -63,7 +64,7 @@ func (g *Grid) chooseTurns() {
 
 // mayBeDue reports whether the reduction has a value after some pass of the turn.
 func (g *Grid) mayBeDue(turn int, r *Reduction) bool {
-	return (g.start/g.tiling.sweeps+turn+1)%gcd(g.turns, r.o.Every/g.tiling.sweeps) == 0
+	return (turn+1)%gcd(g.turns, r.o.Every/g.tiling.sweeps) == 0
 }
 
 // rounds counts the passes of a turn.
@@ -156,21 +157,14 @@ func (g *Grid) declareTree(stage, turn int) {
 	if x == nil || g.rounds(turn) == 0 {
 		return
 	}
-	byNode := make(map[int][]*resource.Resource)
-	for i, t := range g.tiles {
-		byNode[t.node] = append(byNode[t.node], x.parts[i])
-	}
-	var top []*resource.Resource
-	for _, node := range g.tileNodes() {
-		parts := byNode[node]
-		for level := 0; len(parts) > fan || level == 0 && node != x.root && len(parts) > 1; level++ {
-			var next []*resource.Resource
-			for some := range slices.Chunk(parts, fan) {
-				next = append(next, x.joint(fmt.Sprintf("%s: joint %d.%d of node %d", x, level, len(next), node), node, some))
-			}
-			parts = next
+	top := x.parts
+	for level, each := 0, fan; len(top) > fan; level, each = level+1, each*fan {
+		var next []*resource.Resource
+		for some := range slices.Chunk(top, fan) {
+			node := g.tiles[len(next)*each].node
+			next = append(next, x.joint(fmt.Sprintf("%s: joint %d.%d", x, level, len(next)), node, some))
 		}
-		top = append(top, parts...)
+		top = next
 	}
 	t := g.rt.Task(x.String()).On(x.root)
 	from := partsOf(t, top)
@@ -215,7 +209,7 @@ func partsOf(t *orwl.Task, of []*resource.Resource) (all []orwl.In[partial]) {
 	return all
 }
 
-// learnEnd finds out after how many sweeps the run has ended, on a node whose tiles have not: it has none, or they had ended before this life.
+// learnEnd finds out after how many sweeps the run has ended, if no tile of this node has found it out in this life of the run.
 func (g *Grid) learnEnd(ctx context.Context) error {
 	if !g.ends() || g.stop.Load() > 0 {
 		return nil
@@ -230,7 +224,7 @@ func (g *Grid) learnEnd(ctx context.Context) error {
 				return err
 			}
 			for _, o := range handle.View[outcome](typed.ViewOf[outcome](b)).All() {
-				if end := int(o.end); end > 0 && end < g.swept() {
+				if end := int(o.end); end > 0 && end < g.swept() { // the first end of several
 					g.stop.Store(int64(end))
 				}
 			}

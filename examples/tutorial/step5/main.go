@@ -1,12 +1,11 @@
-// Step 5 of the tutorial: the run is saved while it goes on, and goes on after it was killed.
+// Step 5 of the tutorial: the run goes on after all of it was killed.
 //
-//	go run ./examples/tutorial/step5 -slow
+//	go run ./examples/tutorial/step5 -slow 5ms
 package main
 
 import (
 	"context"
 	"flag"
-	"fmt"
 	"log"
 	"os"
 	"path/filepath"
@@ -14,36 +13,24 @@ import (
 
 	"github.com/orwl/go-orwl/examples/tutorial/draw"
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/orwl/launch"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // the network
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 const size, sweeps = 48, 1000
 
-var (
-	nodes = flag.Int("nodes", 1, "processes on this machine")
-	dir   = flag.String("dir", filepath.Join(os.TempDir(), "orwl-plate"), "where the checkpoints are")
-	slow  = flag.Bool("slow", false, "take some seconds")
-)
+var slow = flag.Duration("slow", 0, "the time that a sweep takes at least")
 
 func main() {
 	flag.Parse()
-	if ended, code := launch.Self(*nodes); ended {
-		os.Exit(code) // this process has started the others, and they have ended
-	}
-	if err := orwl.Run(context.Background(), orwl.Options{}, run); err != nil {
+	folder := filepath.Join(os.TempDir(), "orwl-plate")
+	if err := orwl.Run(context.Background(), orwl.Options{Survive: orwl.Survive{Folder: folder}}, run); err != nil {
 		log.Fatal(err)
 	}
 }
 
 func run(ctx context.Context, rt *orwl.Runtime) error {
-	g := stencil.New(rt, stencil.Options{
-		Size:       stencil.Size{size, size},
-		Blocks:     stencil.Size{4, 4},
-		Checkpoint: stencil.Checkpoint{Dir: *dir, Every: 100},
-		Resume:     *dir,
-	})
+	g := stencil.New(rt, stencil.Options{Size: stencil.Size{size, size}, Blocks: stencil.Size{4, 4}})
 	heat := stencil.NewField(g, "heat", stencil.FieldOptions[float64]{
 		Halo: stencil.Around(1),
 		Initial: func(at []int) float64 {
@@ -54,8 +41,8 @@ func run(ctx context.Context, rt *orwl.Runtime) error {
 		},
 	})
 	err := g.Sweep(sweeps, func(b *stencil.Block) {
-		if *slow && b.Number() == 0 {
-			time.Sleep(5 * time.Millisecond) // the other blocks wait for this one
+		if b.Number() == 0 {
+			time.Sleep(*slow) // the other blocks wait for this one
 		}
 		for r := range b.Rows() {
 			old, next := heat.Old(r), heat.New(r)
@@ -78,6 +65,5 @@ func run(ctx context.Context, rt *orwl.Runtime) error {
 		return err
 	}
 	draw.Plate(size, func(row, column int) float64 { return plate[row*size+column] })
-	fmt.Println("this run began after sweep", g.Checkpoints().Resumed)
 	return nil
 }
