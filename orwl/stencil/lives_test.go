@@ -28,13 +28,17 @@ func longTrial(seed uint64) (x staged, end int) {
 		x.r.Every, x.r.Lag = 1+int(seed)%3, int(seed)%4
 	}
 	x.sweeps = 300
+	spins := 500_000
+	if rings.Race {
+		spins /= 10
+	}
 	var sum atomic.Uint64
 	x.before = func(b *Block) {
 		if b.Number() > 0 {
 			return
 		}
 		n := uint64(b.Sweep())
-		for range 500_000 { // the other blocks wait for this one
+		for range spins { // the other blocks wait for this one
 			n = mixed(n, 1)
 		}
 		sum.Add(n)
@@ -67,6 +71,7 @@ func (x staged) same(ctx context.Context, rt *orwl.Runtime, end int, want []uint
 
 // TestLives has lives end at random cuts. The grid has the same bits, and ends after the same sweep.
 func TestLives(t *testing.T) {
+	rings.Costly(t)
 	began, runs := atomic.Int64{}, 0
 	for seed := range livesTrials.All() {
 		x, end := longTrial(seed)
