@@ -45,10 +45,14 @@ func (s *stored) run(nodes int) []error {
 		numbers, all := s.declare(rt, func(task, round int) error {
 			for was := s.first.Load(); int64(round) < was && !s.first.CompareAndSwap(was, int64(round)); was = s.first.Load() {
 			}
-			if s.fails > 0 && round >= s.fails && len(s.files()) >= 2*nodes {
+			switch {
+			case s.fails == 0 || round < s.fails:
+				busy(20_000)
+			case len(s.files()) >= 2*nodes:
 				return errDies
+			default: // so slow that the cuts come before the end
+				busy(2_000_000)
 			}
-			busy(200_000)
 			return nil
 		})
 		if err := rt.Run(ctx); err != nil {
@@ -66,7 +70,7 @@ func (s *stored) files() []string {
 
 // begin runs the program until it fails, with a cut on disk.
 func begin(t *testing.T, nodes int) *stored {
-	s := &stored{chain: chain{tasks: 7, rounds: 400, ends: map[int]int{3: 10, 5: 150, 6: 399}}, dir: t.TempDir(), fails: 100}
+	s := &stored{chain: chain{tasks: 7, rounds: 2000, ends: map[int]int{3: 10, 5: 150, 6: 1999}}, dir: t.TempDir(), fails: 100}
 	for i, err := range s.run(nodes) {
 		if err == nil || !strings.Contains(err.Error(), errDies.Error()) {
 			t.Fatalf("node %d: %v, want that it fails", i, err)
