@@ -268,8 +268,9 @@ func TestPeriodOfRandom(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()
 	several, reached, rows := 0, 0, 0
+	tried := 0
 	for seed := range seeds.All() {
-		if seed == 10_000 {
+		if tried++; tried > 10_000 {
 			break
 		}
 		rng := rand.New(rand.NewPCG(seed, 8))
@@ -311,7 +312,7 @@ func TestPeriodOfRandom(t *testing.T) {
 			}
 		}
 
-		if seed >= 4000 {
+		if tried > 4000 {
 			continue // a play takes 2 ms
 		}
 		const transient, cycle = 400, 840 // 840 is a multiple of all numbers of tasks
