@@ -72,10 +72,10 @@ func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string
 		return "the run has not begun"
 	case hello.Incarnation < p.life():
 		return "a later life of it was there"
-	case hello.Incarnation > p.life() && p.fate() == nil && address != p.where():
+	case hello.Incarnation > p.life() && p.fate() == nil && !p.outlived(address):
 		return fmt.Sprintf("node %d, at %s, is still there", p.number, p.where())
 	case hello.Incarnation > p.life():
-		p.lose(fmt.Errorf("%w: %w", errEnded, errBefore)) // if it is not lost yet: a later life has its address
+		p.lose(fmt.Errorf("%w: %w", errEnded, errBefore)) // if it is not lost yet
 		// A knock is always taken.
 		_ = n.change(func(m *membership.Member) ([]membership.Letter, error) {
 			return m.Knock(p.number, hello.Incarnation, address), nil
@@ -85,6 +85,17 @@ func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string
 		return "the members have not agreed on it yet: all must hear it, and the leases of lost nodes must be over"
 	}
 	return ""
+}
+
+// outlived reports whether a later life has knocked for a lease from this one's address. So this one has ended, though nothing has told: a goodbye
+// would have come by now.
+func (p *peer) outlived(address string) bool {
+	if address != p.where() {
+		return false
+	}
+	now := p.node.now()
+	p.knocked.CompareAndSwap(0, now)
+	return now-p.knocked.Load() > int64(p.node.options.Lease)
 }
 
 // awaitLife waits for some time until a life of another node is in.

@@ -37,7 +37,8 @@ type peer struct {
 	offered  atomic.Bool
 	mapping  atomic.Pointer[loan.Mapping]
 	lending  atomic.Uint32
-	promises atomic.Bool // it gives this node notice before it loses it by silence
+	knocked  atomic.Int64 // when a later life knocked first from its address; 0: none has
+	promises atomic.Bool  // it gives this node notice before it loses it by silence
 
 	over        atomic.Bool // gone is not nil
 	mu          sync.Mutex
