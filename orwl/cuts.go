@@ -61,7 +61,7 @@ type cuts struct {
 	ends     int  // after so many cuts the chair wants that without a reason; 0: it does not
 
 	folder *folder.Folder // nil: the cuts are not on disk
-	disk   chan func()    // what the goroutine of the folder is to do
+	disk   chan func()    // jobs of the goroutine that has the folder
 }
 
 // event is what the goroutine takes: a message, a record that a worker has made, or a task that has ended.
@@ -75,10 +75,12 @@ type event struct {
 }
 
 // leastInterval is the shortest time between two cuts, mostCost the part of the time that they take, and tick how often the
-// chair looks whether it is time for one.
+// chair looks whether it is time for one. All that a cut costs is copyCost times what the copies of the workers cost: nodes send
+// and take it, too.
 const (
 	leastInterval = 250 * time.Millisecond
 	mostCost      = 0.03
+	copyCost      = 4
 	tick          = 20 * time.Millisecond
 )
 
@@ -293,7 +295,7 @@ func (c *cuts) run(ctx context.Context, first []lives.Letter) {
 
 // does does what an event wants done.
 func (c *cuts) does(ctx context.Context, e event) {
-	defer c.saves()
+	defer c.saves(ctx)
 	switch {
 	case e.saved != nil:
 		c.isSaved(ctx, *e.saved)
@@ -325,7 +327,7 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.next = time.Now().Add(c.interval(time.Duration(c.spent.Swap(0))))
 		c.lead = 2
 		c.ends--
-		c.keeps(whole)
+		c.keeps(ctx, whole)
 		c.rt.o.Log.Debug("orwl: a cut is whole", "life", whole.Life, "round", whole.Round)
 	}
 	if c.keeper.Over() {
@@ -346,8 +348,7 @@ func (c *cuts) wishes(ctx context.Context) {
 	}
 }
 
-// interval is the time to the next cut after one for which workers have copied for some time. To send and to take it
-// costs about three times as much.
+// interval is the time to the next cut after one for which workers have copied for some time.
 func (c *cuts) interval(copied time.Duration) time.Duration {
 	switch s := c.rt.o.Nodes.survival; {
 	case c.rt.o.Survive.Interval > 0:
@@ -355,7 +356,7 @@ func (c *cuts) interval(copied time.Duration) time.Duration {
 	case s.seed != 0:
 		return tick / 2
 	}
-	return max(leastInterval, time.Duration(float64(copied)*4/mostCost/float64(processors())))
+	return max(leastInterval, time.Duration(float64(copied)*copyCost/mostCost/float64(processors())))
 }
 
 // begin begins a cut after a round, unless a task may have passed it. A task that ends the round looks at c.at behind

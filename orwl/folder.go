@@ -54,7 +54,7 @@ func (rt *Runtime) openFolder(ctx context.Context) error {
 		return nil // the others have begun, and this node has come late
 	}
 	// No two runs have a life of the same number, even if this node never saw the folders of another run.
-	mine := message.Life{Number: max(found.Life, uint64(time.Now().Unix())), Kept: s.keeper.Report(), Barren: len(found.Unusable)}
+	mine := message.Folder{Base: max(found.Life, uint64(time.Now().Unix())), Unusable: len(found.Unusable), Kept: s.keeper.Report()}
 	texts, err := n.Gather(ctx, "folder", mine.Encode())
 	if err != nil {
 		return err
@@ -62,15 +62,15 @@ func (rt *Runtime) openFolder(ctx context.Context) error {
 	var reports []lives.Report
 	unusable := 0
 	for _, text := range texts {
-		var l message.Life
+		var f message.Folder
 		if text != nil { // the loss of the node ends this life
-			if l, err = message.ParseLife(text); err != nil {
+			if f, err = message.ParseFolder(text); err != nil {
 				return err
 			}
 		}
-		s.base = max(s.base, l.Number)
-		unusable += l.Barren
-		reports = append(reports, l.Kept)
+		s.base = max(s.base, f.Base)
+		unusable += f.Unusable
+		reports = append(reports, f.Kept)
 	}
 	s.plan = lives.Choose(reports)
 	switch {
@@ -129,19 +129,19 @@ type saved struct {
 }
 
 // saves has the folder take the parts of this node that are complete.
-func (c *cuts) saves() {
+func (c *cuts) saves(ctx context.Context) {
 	for {
 		f, records, is := c.keeper.Saves()
 		if !is {
 			return
 		}
-		c.disk <- func() {
+		c.write(ctx, func() {
 			began := time.Now()
 			f.Processors = c.rt.o.Nodes.used()
 			err := c.folder.Save(f, records)
-			c.spent.Add(int64(time.Since(began)) / 3) // nobody sends it, or takes it
+			c.spent.Add(int64(time.Since(began)) / copyCost) // it costs no more than that
 			c.post(event{saved: &saved{f.Held, err}})
-		}
+		})
 	}
 }
 
@@ -156,14 +156,22 @@ func (c *cuts) isSaved(ctx context.Context, s saved) {
 }
 
 // keeps has the folder drop the cuts that are not needed any more.
-func (c *cuts) keeps(whole lives.Key) {
+func (c *cuts) keeps(ctx context.Context, whole lives.Key) {
 	if c.folder == nil {
 		return
 	}
-	c.disk <- func() {
+	c.write(ctx, func() {
 		if err := c.folder.Keep(whole); err != nil {
 			c.rt.o.Log.Warn("orwl: old cuts stay in the folder", "why", err)
 		}
+	})
+}
+
+// write gives the goroutine of the folder a job, unless the life ends first.
+func (c *cuts) write(ctx context.Context, job func()) {
+	select {
+	case c.disk <- job:
+	case <-ctx.Done():
 	}
 }
 

@@ -53,7 +53,7 @@ type survival struct {
 	items  map[int][]uint64 // by run of the runtime: of the program that the first life has declared
 
 	folder *folder.Folder // nil: the cuts are not on disk
-	base   uint64         // what is added to the number of a life in the names of cuts
+	base   uint64         // the names of cuts have the number of the life, and this more
 	origin int            // how many processors the program is told of, in all lives; 0 before the first one
 	seed   uint64         // ORWL_LIVES: lives end without a reason; 0: they do not
 
@@ -78,7 +78,7 @@ var errMortal = errors.New("orwl: the loss of a node ends this run")
 // same, or the program keeps state where no cut has it.
 const livesVariable = "ORWL_LIVES"
 
-// newSurvival is nil if the run has one life: o says so, or there is nobody that could survive.
+// newSurvival is nil if the run has one life: o says so, or the process is alone and has no folder.
 func newSurvival(o Options, alone bool) (*survival, error) {
 	var seed uint64
 	if text := os.Getenv(livesVariable); text != "" {

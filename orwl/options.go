@@ -47,7 +47,7 @@ type Options struct {
 	guard   string              // the reader-writer lock between ordered and relaxed access to each resource: RMA-RW by default
 	tree    *topology.Tree      // the machine of this node, if not the real one: guards stand on it, and workers run on its ranks
 	tl      int                 // how many groups in a row the queue grants while a relaxed access waits: 50 by default
-	atLoss  atLoss              // what the loss of another node does
+	atLoss  atLoss              // the loss of another node ends the run, or it goes on
 }
 
 const (

@@ -39,7 +39,7 @@ func (n *Node) knock(ctx context.Context) error {
 	defer cancel()
 	var doors sync.WaitGroup
 	reasons, asked := make([]error, len(n.peers)), make([]bool, len(n.peers))
-	var gone atomic.Int32 // nodes that nobody asks any more
+	var gone atomic.Int32 // nodes that this one asks no more
 	pass := time.NewTicker(parkedPass)
 	defer pass.Stop()
 	for wait := parkedTries; ; wait-- {

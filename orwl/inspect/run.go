@@ -30,7 +30,7 @@ func (r Run) Runs() bool {
 type NodeReport struct {
 	Node    int        `json:"node"`
 	Process Process    `json:"process"`
-	Status  NodeStatus `json:"status"` // as the node sees it that has asked
+	Status  NodeStatus `json:"status"` // the node that has asked sees it so
 	// Silent is for how long the node has not answered. State is nil then.
 	Silent Seconds `json:"silent_seconds,omitzero"`
 	State  *State  `json:"state,omitempty"`

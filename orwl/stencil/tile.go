@@ -19,9 +19,9 @@ type tile struct {
 	block  Block
 	fields [8]storage
 	watch  watch
-	stop   int          // what the resource has of that, see [layout.stop]
+	stop   int          // the same number as in the resource, see [layout.stop]
 	ended  bool         // the tile has done the last pass
-	lasts  []*orwl.Task // that end its passes, by turn
+	lasts  []*orwl.Task // by turn: the tasks at the end of its passes
 
 	at   vec
 	name string

@@ -31,7 +31,7 @@ type look struct {
 	Waits []int `json:"waits"`
 	// Works has two numbers for each task that has not moved for a while: the task, and milliseconds.
 	Works []int          `json:"works"`
-	On    map[int]string `json:"on,omitempty"` // what a task waits for that is no task
+	On    map[int]string `json:"on,omitempty"` // a task waits for this, which is no task
 	Where map[int]string `json:"where,omitempty"`
 	Sent  [][]uint64     `json:"sent,omitempty"` // bytes, from and to
 }

@@ -21,7 +21,7 @@ type Watched struct {
 	Runtime any    // an *orwl.Runtime
 	At      string // ORWL_WATCH
 	Node    int
-	Port    int  // what the node adds to the port
+	Port    int  // the node adds this to the port
 	Key     bool // others than this machine may look
 	Log     *slog.Logger
 }

@@ -31,7 +31,7 @@
 //	node  ──Want, Leave─▶ chair
 //	chair ──Whole 60, the last──▶ all   each ends the life
 //
-// Only what the tasks did while the cut became whole is done again. If all nodes leave, nobody waits for a cut.
+// Only what the tasks did while the cut became whole is done again. If all nodes leave, the life ends without a cut.
 //
 // # What holds
 //

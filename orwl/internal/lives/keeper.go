@@ -115,7 +115,7 @@ func (k *Keeper) Loaded(h Held, all []Record) {
 	k.parts[part{h.Key, h.Owner}] = of
 }
 
-// Saves is a part of this node that is to be saved. The caller calls Saved when it is on disk.
+// Saves is a part of this node that waits for the disk. The caller calls Saved when it is there.
 func (k *Keeper) Saves() (f Found, all []Record, is bool) {
 	if len(k.save) == 0 {
 		return f, nil, false
@@ -236,7 +236,7 @@ func (k *Keeper) Take(from int, m Message) (out []Letter) {
 	case Leave:
 		k.chair.want = true
 		if k.chair.leave[from] = true; len(k.chair.leave) == k.life.Nodes && !k.life.Disk {
-			return k.tellWhole() // nobody goes on, so nobody waits for another cut
+			return k.tellWhole() // no node goes on, so no node needs another cut
 		}
 	}
 	return out

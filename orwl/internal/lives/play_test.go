@@ -250,7 +250,7 @@ func (w *world) dies() {
 	w.begins()
 }
 
-// keeps checks of which cuts a process keeps parts.
+// keeps checks that a process keeps parts of no other cuts.
 func (w *world) keeps(p *process, may func(Key) bool) {
 	for at := range p.keeper.parts {
 		if !may(at.Key) {

@@ -175,7 +175,7 @@ func ParseStarts(b []byte, tasks int) (*Starts, error) {
 type Life struct {
 	Version uint64 `msgpack:"version"`
 	Number  uint64 `msgpack:"number"` // of the life
-	Base    uint64 `msgpack:"base"`   // what is added to it in the names of cuts
+	Base    uint64 `msgpack:"base"`   // the names of cuts have the number of the life, and this more
 	Among   uint64 `msgpack:"among"`  // which life of its own the node is in, as the network counts
 	Leaves  bool   `msgpack:"leaves"` // it wants to leave the run
 	// Processors is how many the program was first told of; 0 if the node does not know.
@@ -185,6 +185,31 @@ type Life struct {
 	Text       string       `msgpack:"text"`   // how, or what cannot survive
 	Barren     int          `msgpack:"barren"` // how many lives have made no cut
 	Kept       lives.Report `msgpack:"kept"`
+}
+
+// Folder is what a node tells the others of its folder of cuts, before the first life of a run.
+type Folder struct {
+	Version  uint64       `msgpack:"version"`
+	Base     uint64       `msgpack:"base"`     // the numbers of lives in the names of its files end before
+	Unusable int          `msgpack:"unusable"` // how many files are no cuts of this program, or damaged
+	Kept     lives.Report `msgpack:"kept"`
+}
+
+// Encode is the message as others are told it.
+func (f Folder) Encode() []byte {
+	f.Version = Version
+	return pack.Encode(&f)
+}
+
+// ParseFolder reads what a node tells.
+func ParseFolder(b []byte) (f Folder, err error) {
+	if err = pack.Decode(b, &f); err != nil {
+		return f, fmt.Errorf("orwl: folder of a node: %w", err)
+	}
+	if f.Version != Version || f.Unusable < 0 {
+		return f, fmt.Errorf("orwl: folder of a node with %d files of no use in version %d, want version %d", f.Unusable, f.Version, Version)
+	}
+	return f, nil
 }
 
 // Outcome says how a life has ended on a node.

@@ -207,3 +207,21 @@ func TestLifeCodec(t *testing.T) {
 		t.Error("an outcome that is none is read")
 	}
 }
+
+// TestFolders encodes what a node tells of its folder, and reads it.
+func TestFolders(t *testing.T) {
+	want := Folder{Version: Version, Base: 7, Unusable: 2, Kept: lives.Report{Tasks: 3, Parts: []lives.Held{{Key: lives.Key{Life: 6, Round: 40}, Owner: 1, Tasks: 3}}}}
+	b := want.Encode()
+	if got, err := ParseFolder(b); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	for n := range b {
+		if _, err := ParseFolder(b[:n]); err == nil {
+			t.Errorf("%d bytes are enough", n)
+		}
+	}
+	want.Unusable = -1
+	if _, err := ParseFolder(want.Encode()); err == nil {
+		t.Error("fewer than no files are taken")
+	}
+}

@@ -133,11 +133,11 @@ func (c clearing) Write(p []byte) (int, error) {
 type Crew struct {
 	*Meter
 
-	what  string // what the nodes do
+	what  string // the nodes do this
 	first int    // the node that has said so first
 	begin time.Time
 	said  map[int]launch.Progress // by node
-	over  map[string]bool         // what they have done before
+	over  map[string]bool         // the things that they have done before
 }
 
 // Hear takes a node's report, for [launch.Run]. A node that does something new begins it for all. At each later report of that node, Hear
