@@ -341,6 +341,7 @@ func (c *cuts) wishes(ctx context.Context) {
 	case c.wished:
 	case n.survival.leaves.Load():
 		c.wished = true
+		c.rt.o.Log.Info("orwl: this node leaves the run at the next cut", "node", n.seat())
 		c.send(ctx, c.keeper.Leave())
 	case c.life.Me == 0 && (n.node.others() || n.survival.seed != 0 && c.ends <= 0):
 		c.wished = true

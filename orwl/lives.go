@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -333,7 +332,7 @@ func (n *Nodes) settle(ctx context.Context) error {
 // lives runs the program in each life of the run.
 func (n *Nodes) lives(ctx context.Context, o Options, program func(ctx context.Context, rt *Runtime) error) error {
 	defer n.leave()
-	heeds := n.survival.heed(n.log)
+	heeds := n.survival.heed()
 	n, more, err := n.next(ctx, nil)
 	for more {
 		n, more, err = n.next(ctx, n.live(ctx, o, program))
@@ -358,7 +357,7 @@ func (n *Nodes) lives(ctx context.Context, o Options, program func(ctx context.C
 
 // heed has a signal that asks this process to end wait for the next cut, so that the others go on from there without it. The process ends at once
 // at the second signal, or if no cut can hold what it has.
-func (s *survival) heed(log *slog.Logger) *signals {
+func (s *survival) heed() *signals {
 	h := &signals{came: make(chan os.Signal, 2), over: make(chan struct{})}
 	if len(leaveSignals) == 0 {
 		return h
@@ -376,7 +375,6 @@ func (s *survival) heed(log *slog.Logger) *signals {
 				h.again()
 				return
 			}
-			log.Info("orwl: this node leaves the run at the next cut", "signal", h.last)
 		}
 	})
 	return h
