@@ -245,11 +245,16 @@ func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.came:
 		l.host.world.mu.Lock()
-		defer l.host.world.mu.Unlock()
-		return c, l.host.runs()
+		err := l.host.runs()
+		l.host.world.mu.Unlock()
+		if err == nil {
+			return c, nil
+		}
 	case <-l.over:
 		return nil, net.ErrClosed
 	}
+	<-l.over // of a process that is dead
+	return nil, net.ErrClosed
 }
 
 // Close implements net.Listener.
