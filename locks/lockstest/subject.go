@@ -41,7 +41,7 @@ func (s Subject) ByOperations() Subject {
 	return s
 }
 
-// As is the subject with the parameters of a variant.
+// As returns the subject with the parameters of a variant.
 func (s Subject) As(v Variant) Subject {
 	whole := s.New
 	s.New = func(f rma.Fabric, o locks.Options) (At, error) {
