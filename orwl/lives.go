@@ -328,8 +328,8 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 	return next, err == nil, err
 }
 
-// settle waits until this node is sure of all others, or has lost them. One that has stood still for a moment is sure of nobody, and the
-// next heartbeats decide. It would end the next life at once.
+// settle waits until this node suspects no other node: it has heard from each, or has given it up. A node that has stood still for a moment
+// suspects all others until the next heartbeats. Without this wait, it would end the next life at once.
 func (n *Nodes) settle(ctx context.Context) error {
 	again := time.NewTicker(tick / 4)
 	defer again.Stop()
