@@ -2,10 +2,10 @@ package orwl
 
 import (
 	"iter"
-	"log/slog"
 
 	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -20,9 +20,6 @@ func init() {
 // innerRuntime is a Runtime as other packages of this module see it.
 type innerRuntime struct{ *Runtime }
 
-// Log implements inner.Runtime.
-func (rt innerRuntime) Log() *slog.Logger { return rt.o.Log }
-
 // System implements inner.Runtime.
 func (rt innerRuntime) System() liveness.System {
 	rt.mu.Lock()
@@ -34,6 +31,9 @@ func (rt innerRuntime) System() liveness.System {
 func (rt innerRuntime) Policy(r *resource.Resource, p queue.Policy) {
 	rt.declareOf(core(r), "policy", func(string) error { return core(r).SetPolicy(p) })
 }
+
+// Network implements inner.Runtime.
+func (rt innerRuntime) Network() node.Node { return rt.o.Nodes.Network() }
 
 // innerTask is a Task as other packages of this module see it.
 type innerTask struct{ t *Task }

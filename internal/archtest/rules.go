@@ -81,7 +81,7 @@ var layers = []layer{
 	{path: "orwl/launch", imports: "internal/terminal"},
 	{path: "internal/inner", testsOf: anything, imports: "internal/queue orwl/liveness resource net/node"},
 	{path: "orwl/session/internal/protocol", pure: true, imports: "internal/leases"},
-	{path: "orwl/session", testsOf: "resource", imports: "internal/inner orwl/session/internal/protocol internal/queue resource net/node net/p2p/rendezvous net/p2p"},
+	{path: "orwl/session", imports: "orwl/session/internal/protocol internal/queue net/node net/p2p/rendezvous net/p2p"},
 	{path: "orwl/exact", pure: true},
 	{path: "orwl/exact/internal/plain", testsOf: "orwl/exact"},
 	{path: "orwl/internal/linked", imports: "net/node"},

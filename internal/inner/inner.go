@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"log/slog"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
@@ -14,8 +13,6 @@ import (
 
 // Runtime is more of an *orwl.Runtime.
 type Runtime interface {
-	// Log is the runtime's logger.
-	Log() *slog.Logger
 	// System is the program as package liveness sees it: tasks, accesses and priorities.
 	System() liveness.System
 	// Policy says what happens to a resource when a task that writes it fails. The default is queue.Discard.
@@ -41,15 +38,8 @@ type Runtime interface {
 	// (see node.Node), so the program must not make another. The loss of a node breaks all resources that are declared so.
 	Relaxed(r *resource.Resource)
 
-	// Network is this node's part in the network, where it was told to listen, and the run's key. The node is nil if there
-	// is no other.
-	Network() (n node.Node, listen string, key []byte)
-	// Served is the resource of a name, for sessions of other processes. It is an error before Run has begun, and a
-	// *node.ElsewhereError on another node than the home.
-	Served(name string) (*resource.Resource, error)
-	// Queued are the requests of tasks in the queues of resources that have their home on this node, and for which match is
-	// true: by resource, in the order of the queue.
-	Queued(match func(resource string) bool) []node.Queued
+	// Network is this node's part in the network, nil if there is no other node.
+	Network() node.Node
 }
 
 // Task is more of an *orwl.Task.
