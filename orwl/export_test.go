@@ -14,11 +14,13 @@ import (
 
 // Tests use what no program does. Other packages of this module have some of it by package inside.
 
-func (rt *Runtime) Lookup(name string) *resource.Resource       { return rt.lookup(name) }
-func (rt *Runtime) System() liveness.System                     { return innerRuntime{rt}.System() }
-func (rt *Runtime) Policy(r *resource.Resource, p queue.Policy) { innerRuntime{rt}.Policy(r, p) }
-func (rt *Runtime) Snapshots(r *resource.Resource)              { innerRuntime{rt}.Snapshots(r) }
-func (rt *Runtime) Relaxed(r *resource.Resource)                { innerRuntime{rt}.Relaxed(r) }
+func (rt *Runtime) Lookup(name string) *resource.Resource { return rt.lookup(name) }
+func (rt *Runtime) System() liveness.System {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return systemOf(rt.tasks)
+}
+func (rt *Runtime) Snapshots(r *resource.Resource) { innerRuntime{rt}.Snapshots(r) }
 func (rt *Runtime) Snapshot(ctx context.Context, r *resource.Resource, dst []byte) ([]byte, uint64, error) {
 	return innerRuntime{rt}.Snapshot(ctx, r, dst)
 }

@@ -20,7 +20,7 @@ func twoNodes(t *testing.T, body func(rt *Runtime, t *Task, write *queue.Place, 
 	nodes := crew(t, 2)
 	declared := make(chan *resource.Resource, 1)
 	each(nodes, func(i int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n, atLoss: goOn})
+		rt := mustNew(t, Options{Nodes: n})
 		r := rt.Resource("r", 64<<10)
 		rt.Home(r, 0)
 		if i == 0 {

@@ -28,7 +28,7 @@ func TestWirePage(t *testing.T) {
 		"1,048,576": "1,048,577", "10 | confirmed": "11 | confirmed", "with version 4": "with version 5",
 		"16 bytes are whole": "64 bytes are whole", "frame | 1 MiB": "frame | 2 MiB", "| 10 s |": "| 9 s |", "16th": "17th",
 		"/orwl/knock/1": "/orwl/knock/2", "`mapped`, `promises`": "`mapped`", "known, size": "size",
-		"| 3 | `[resource": "| 5 | `[resource", "`lease`, `skew`": "`lease`", "`gone`": "`away`",
+		"| 2 | failure of a node": "| 3 | failure of a node", "`lease`, `skew`": "`lease`", "`gone`": "`away`",
 	} {
 		if changed := strings.Replace(string(text), from, to, 1); changed == string(text) || len(wireFaults(t, code, changed)) == 0 {
 			t.Errorf("%q instead of %q is not noticed", to, from)
@@ -70,7 +70,6 @@ var wireNumbers = []struct{ says, dir, name string }{
 	{"| N | control message", "net/p2p", "ownChannel"},
 	{"| N | message of a resource", "orwl", "resourceChannel"},
 	{"| N | failure of a node", "orwl", "runChannel"},
-	{"| N | `[resource, waits]`", "orwl", "guardChannel"},
 }
 
 // wireMaps are the fields of maps, and the struct that has them.

@@ -55,13 +55,10 @@ func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
 	}
 	s := newServer(o)
 	s.node = node
-	s.admit(node)
+	node.Admit(s.take)
 	s.announce(o)
 	return s, nil
 }
-
-// admitter lets sessions connect to a node.
-type admitter interface{ Admit(take func(node.Stream)) }
 
 func newServer(o ServerOptions) *Server {
 	s := &Server{
@@ -107,9 +104,6 @@ func (s *Server) begin() {
 		close(s.open)
 	}
 }
-
-// admit lets sessions connect.
-func (s *Server) admit(n admitter) { n.Admit(s.take) }
 
 // take reads what comes on a stream, until it ends.
 func (s *Server) take(stream p2p.Stream) {
