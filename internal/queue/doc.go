@@ -57,11 +57,10 @@
 // # Relaxed access
 //
 // A resource with [Options.Relaxed] also allows access without an order, for example
-// [Resource.Snapshot], [Resource.WriteRelaxed] and [Resource.Relaxed]. The guard keeps it
+// [Resource.Snapshot] and [Resource.Relaxed]. The guard keeps it
 // apart from ordered access: the queue holds a reader-writer lock for all ordered accesses
-// together, and gives it up if a relaxed access waits (guard.go). With [Reach] it works on
-// every node of a run: the home keeps header and bytes in memory that other nodes get and
-// put by their windows (reach.go). A resource without relaxed access has no guard.
+// together, and gives it up if a relaxed access waits (guard.go). It works at the home. A
+// resource without relaxed access has no guard.
 //
 // # What a nil of Release says
 //
@@ -93,6 +92,5 @@
 //	mirror, flush, loss           requests elsewhere; what the home has not confirmed; lost nodes
 //	relaxed, inside               relaxed access: what allows it, and how it is used
 //	guard, entry                  the lock between ordered and relaxed access, and the ways in and out
-//	reach, relaxed_remote         relaxed access from every node: at the home, and elsewhere
 //	observe                       events, and states at one moment
 package queue

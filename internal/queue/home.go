@@ -147,40 +147,18 @@ func (g *guest) granted() {
 	}
 }
 
-// hold makes a granted guest one that holds, as Acquire does, and reports whether it does
-// now. If there is a guard, it waits there for a relaxed access to end, which waits for no
-// grant. A lock of several nodes may need their messages for that, which this goroutine
-// delivers. So another goroutine waits, and the guest is news again once it holds.
+// hold makes a granted guest one that holds, as Acquire does, and reports whether it does now: it fails if the resource is
+// broken. If there is a guard, it waits there for a relaxed access to end, which waits for no grant.
 func (g *guest) hold() bool {
 	s := g.state.Load()
 	g.listed = false
-	switch {
-	case s&heldBit != 0:
-		return true // it is news again
-	case g.r.completed.Load()&guarded == 0:
-		g.state.Set(s ^ phaseBits)
-		return true
-	case g.r.published() == nil:
-		return g.holdInside(s)
-	case g.enterAtOnce(s):
-		g.state.Set((s | doorBit) ^ phaseBits)
-		return true
-	}
-	g.r.guard.Load().locks.Reach.Aside(func() {
-		if h := g.home; g.holdInside(s) {
-			g.granted()
-			h.poke()
+	if g.r.completed.Load()&guarded != 0 {
+		if g.enter(context.Background(), s, false) != nil {
+			return false
 		}
-	})
-	return false
-}
-
-// holdInside makes the guest one that holds in the guard. It fails if the resource is broken.
-func (g *guest) holdInside(s uint64) bool {
-	if g.enter(context.Background(), s, false) != nil {
-		return false
+		s |= doorBit
 	}
-	g.state.Set((s | doorBit) ^ phaseBits)
+	g.state.Set(s ^ phaseBits)
 	return true
 }
 

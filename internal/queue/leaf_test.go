@@ -23,13 +23,13 @@ func TestHolder(t *testing.T) {
 	}
 	const breaks = "breaks the leaf rule: task "
 	fine(t, p.Request(r, Write))
-	leaf("requested, before the first relaxed access", r.Open(ctx), `resource: open of "r" (read): `+breaks+`has requested "r", and the first relaxed access waits for that: call Open before Run, or before the first request`)
+	leaf("requested, before the first relaxed access", r.Open(ctx), `resource: open of "r" (read): `+breaks+`has requested "r", and the first relaxed access waits for that: make one before Run, or before the first request`)
 	leaf("no request there", other.Open(ctx), "")
 	fine(t, p.Acquire(ctx))
-	leaf("held", r.ReadRelaxed(ctx, ignore), `resource: relaxed read of "r" (read): `+breaks+`holds an ordered grant of "r": release it first`)
+	leaf("held", r.ReadRelaxed(ctx, ignore), `resource: relaxed access of "r" (read): `+breaks+`holds an ordered grant of "r": release it first`)
 	leaf("held elsewhere, and no request here", other.ReadRelaxed(ctx, ignore), "")
 	fine(t, foreign.Request(other, Read))
-	leaf("held elsewhere, and a request here", other.WriteRelaxed(ctx, ignore), `resource: relaxed write of "other" (write): `+breaks+`holds an ordered grant of "r": release it first`)
+	leaf("held elsewhere, and a request here", other.WriteRelaxed(ctx, ignore), `resource: relaxed access of "other" (write): `+breaks+`holds an ordered grant of "r": release it first`)
 	fine(t, p.Release())
 	leaf("nothing held", r.Open(ctx), "")
 	fine(t, p.Request(r, Write))

@@ -217,8 +217,7 @@ type State struct {
 	Elsewhere        bool
 	Readers, Writers Requests
 	// RelaxedWaits is how many relaxed accesses wait for ordered ones. OrderedWaits says
-	// that ordered accesses wait for relaxed ones. Both count what the home knows: relaxed
-	// accesses of all nodes with a [Reach], otherwise of this node. Elsewhere they are zero.
+	// that ordered accesses wait for relaxed ones. Elsewhere they are zero.
 	RelaxedWaits int
 	OrderedWaits bool
 

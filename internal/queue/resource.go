@@ -96,8 +96,7 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 
 // Store is memory for the bytes of a resource that its user makes: see Options.Memory. It stays
 // where it is, so that a slice of it shows later contents. Only a caller that has the resource alone
-// calls Resize, which keeps what fits. New bytes are zero. If it fails, nothing has changed. The
-// bytes of a resource that other nodes reach by relaxed access move from there to a window.
+// calls Resize, which keeps what fits. New bytes are zero. If it fails, nothing has changed.
 type Store = coherence.Store
 
 // lieIn makes the bytes lie in the memory that the options make.
