@@ -187,7 +187,7 @@ func (a *Access) cancel() error {
 // changed bytes ends the run, as a body that fails does: the other nodes have no half of a write.
 func (a *Access) abandon(reason error) error {
 	p, place := a.turns(), &a.place
-	joined, held, wrote := place.Joined(), place.Held(), place.Wrote(func(int, int) {})
+	joined, held, wrote := place.Joined(), place.Held(), place.Wrote()
 	err := a.place.Abandon(reason)
 	switch {
 	case err != nil || p == nil || !joined:

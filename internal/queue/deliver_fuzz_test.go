@@ -11,13 +11,13 @@ import (
 func sampleMessages() []coherence.Message {
 	return []coherence.Message{
 		{Kind: coherence.RequestMessage, ID: 1, Mode: Write, Known: 3},
-		{Kind: coherence.RenewMessage, ID: 2, Old: 1, Stamp: coherence.Stamp{Fence: 1}, Wrote: true, Size: 8, Spans: []coherence.Span{{Len: 8}}},
+		{Kind: coherence.RenewMessage, ID: 2, Old: 1, Stamp: coherence.Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 8},
 		{Kind: coherence.ReleaseMessage, ID: 1, Stamp: coherence.Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 8},
 		{Kind: coherence.ReleaseMessage, ID: 1, Reason: coherence.Abandoned},
 		{Kind: coherence.CancelMessage, ID: 1},
 		{Kind: coherence.JoinMessage},
 		{Kind: coherence.GrantMessage, IDs: []coherence.ID{1, 2}, Stamp: coherence.Stamp{Version: 5, Fence: 6}, Whole: true, Size: 8},
-		{Kind: coherence.PushMessage, Stamp: coherence.Stamp{Version: 7}, Whole: true, Size: 8},
+		{Kind: coherence.GrantMessage, IDs: []coherence.ID{2}, Stamp: coherence.Stamp{Version: 7}, Whole: true, Size: 8},
 		{Kind: coherence.RefusedMessage, Reason: coherence.Ended},
 		{Kind: coherence.ConfirmedMessage, Stamp: coherence.Stamp{Fence: 1}},
 		{Kind: coherence.ConfirmMessage, Stamp: coherence.Stamp{Fence: 3}},

@@ -39,9 +39,8 @@
 // A resource has bytes, zero at first. A place maps them while it
 // holds the resource. Misuse is a typed error. With [FaultPages] a late use of a view
 // faults, and the error names the view. A version counts the writes, a fence the granted
-// writers. A writer may name what it changed ([Place.Dirty]): then only that travels to the
-// home. A writer that fails ends with [Place.Abandon], which commits nothing: [Policy] says
-// what the next ones find, and [Options.Undo] keeps the last committed bytes for them.
+// writers. A writer that fails ends with [Place.Abandon], which commits nothing: [Place.Prior]
+// tells the next ones.
 //
 // # Nodes
 //
@@ -78,15 +77,14 @@
 //
 // A grant sees all that was done before the Release, Renew or Cancel that caused it.
 // Looking at a place from outside orders nothing. The queue's words are never locked.
-// [FaultPages] and [Place.OnLoss] have a mutex each, and call nothing while they hold
-// it. A home with mirrors has a mutex, and so has a mirror; see [Site].
+// [FaultPages] have a mutex, and call nothing while they hold it. A home with mirrors has a mutex, and so has a mirror; see [Site].
 //
 // # The files
 //
 //	resource, names               a resource, and the words of the package
 //	place, waiter, leave          a request: announced and acquired; how it waits; how it ends
 //	queue, slots                  the order
-//	data, changes                 the bytes, and what has changed in them
+//	data                          the bytes
 //	site, deliver                 a node's part: homes and mirrors declared, messages in and out
 //	home                          mirrors' requests in the queue of their home
 //	mirror, flush, loss           requests elsewhere; what the home has not confirmed; lost nodes

@@ -82,7 +82,6 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 	in := Inside{r: r, g: g, mode: m, number: number, by: h}
 	if m == Write {
 		r.buffer.Own()
-		r.save()
 	}
 	r.tellRelaxed(RelaxedAcquired, number, m, nil)
 	h.enter(r)

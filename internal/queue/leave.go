@@ -64,10 +64,6 @@ func (p *Place) commit(s uint64) {
 	if p.wrote {
 		p.wrote = false
 		r.ledger.Commit()
-		if x != nil && x.dirty != nil {
-			size := len(r.buffer.Bytes())
-			r.ledger.Changed(x.dirty.Part(size), size)
-		}
 	} else if s&writeBit != 0 {
 		r.ledger.Told()
 	}
@@ -112,15 +108,8 @@ func (p *Place) endUse() {
 	if x == nil {
 		return
 	}
-	if x.dirty != nil {
-		x.dirty.Reset()
-		x.parts = false
-	}
 	if x.view != nil {
 		p.shut()
-	}
-	if x.watches {
-		p.unwatch()
 	}
 }
 
@@ -165,9 +154,6 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 		return true, fmt.Errorf("%w: %w", ErrStale, q.err)
 	}
 	a := coherence.Access{ID: q.id, Fence: q.fence, Wrote: p.wrote && how != abandons, Abandoned: how == abandons}
-	if d := p.x.dirty; d != nil && a.Wrote {
-		a.Spans = d.Part(len(f.r.buffer.Bytes()))
-	}
 	s := f.site.scratch()
 	defer f.site.spare(s)
 	m := modeOf(p.state.Load())
@@ -292,9 +278,8 @@ func (f *mirror) cancel(p *Place) {
 // or a panic. reason is that failure. Abandon never waits, and commits nothing.
 //
 // It cancels a request. It releases an access that changed nothing: one for reading, or
-// one for writing that called none of Writable, Resize and Dirty. Otherwise the
-// resource's [Policy] applies. It says what happens to the bytes, and what
-// [Place.Prior] tells the next holders.
+// one for writing that called neither Writable nor Resize. [Place.Prior] tells the
+// next holders of any other.
 func (p *Place) Abandon(reason error) error {
 	s := p.state.Load()
 	switch {
@@ -318,11 +303,8 @@ func (p *Place) Abandon(reason error) error {
 	return nil
 }
 
-// discard ends the use of the bytes after a failure. The resource's policy says what becomes of them.
+// discard ends the use of the bytes after a failure.
 func (p *Place) discard(reason error) {
 	p.endUse()
 	p.r.failed(reason)
-	if p.r.ledger.Aborted() {
-		p.r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
-	}
 }

@@ -56,9 +56,8 @@ const (
 	// resource has ended. Misuse is not told, and the end of a context is not.
 	Failed
 
-	// Arrived says how many bytes have come from the home on another node since the request
-	// was made. It comes twice if bytes come before the grant and with it. It may come at
-	// any time between Request and Acquired, even before Requested.
+	// Arrived says how many bytes have come with the grant from the home on another node. It may
+	// come at any time between Request and Acquired, even before Requested.
 	Arrived
 	// GrantedFar says that the grant, its bytes included, has come from the home on another
 	// node. It comes before the place is woken.

@@ -276,15 +276,12 @@ func (p *Place) error(op string, err error) error {
 
 // extras are the fields that few places need, or that a place sets only once.
 type extras struct {
-	bed     Bed                // nil: one of its own
-	remote  *remote            // nil until it requests at a mirror
-	came    atomic.Int64       // bytes from other nodes since the request, in a run
-	hold    *Hold              // of a writer in a run with snapshots
-	hearers hearers            // of the place's events
-	dirty   *coherence.Changes // the changes that the place has named since it was granted
-	parts   bool               // WritablePart has named some of it
-	view    *mapping           // of a resource with fault pages
-	watches bool               // OnLoss has a function to call if the place loses what it holds
+	bed     Bed          // nil: one of its own
+	remote  *remote      // nil until it requests at a mirror
+	came    atomic.Int64 // bytes from other nodes since the request, in a run
+	hold    *Hold        // of a writer in a run with snapshots
+	hearers hearers      // of the place's events
+	view    *mapping     // of a resource with fault pages
 }
 
 func (p *Place) extra() *extras {

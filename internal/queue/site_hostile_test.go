@@ -171,7 +171,6 @@ func hostile(rng *rand.Rand, n *network, life *lifeOf) []byte {
 	case 1:
 		m.Resource = numberOf("s")
 	case 2:
-		m.Spans = []coherence.Span{{Off: int(small(10)) & (1<<40 - 1), Len: int(small(10)) & (1<<40 - 1)}}
 	}
 	b := coherence.AppendHeader(nil, &m)
 	if rng.IntN(6) == 0 {
@@ -282,7 +281,6 @@ func TestSiteRefuses(t *testing.T) {
 		"kept":        second(NewSite(SiteOptions{Nodes: 1, Kept: 10, Transport: port{}})),
 		"limit":       second(NewSite(SiteOptions{Nodes: 1, Limit: 7, Transport: port{}})),
 		"small limit": second(NewSite(SiteOptions{Nodes: 1, Limit: -8, Transport: port{}})),
-		"policy":      second(NewWith("r", 8, Options{Policy: 3})),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", what)

@@ -23,8 +23,6 @@ type chaos struct {
 
 	places   []*model // of each node
 	versions [][]byte
-	named    [][]Span // the changes of each version, nil for all bytes
-	shared   bool     // some mirror has a version
 	due      map[tag]uint64
 	stale    []tag // accesses that are over, and whose places do not know
 	written  map[written]commitment
@@ -32,9 +30,7 @@ type chaos struct {
 	fence    uint64
 	stamps   uint64 // the last stamp that was written
 
-	served, commits, pushes, late int
-
-	changes int // messages that bring changes only
+	served, commits, late int
 
 	confirmed int // writes that a node has asked for
 	failed    int // accesses that were abandoned
@@ -55,8 +51,7 @@ type model struct {
 	has     uint64 // one more than the version that the home need not send
 	memory  uint64 // the same of the node's memory
 	unsure  bool
-	write   *fate // of the last write that was released, nil once it is known
-	pushed  uint64
+	write   *fate       // of the last write that was released, nil once it is known
 	told    map[ID]Mode // granted by the home and not released
 	old     [2]Message  // the last messages that arrived, from and to the mirror
 	modes   map[ID]Mode
@@ -75,7 +70,6 @@ type (
 	written    struct{ node, life, seq uint64 }
 	commitment struct {
 		contents []byte // nil: nothing was written
-		named    []Span // nil for all
 		moved    int
 		fate     *fate
 	}
@@ -99,17 +93,12 @@ func play(chance func(n int) int, flaw string) (c *chaos, err error) {
 			panic(r)
 		}
 	}()
-	policy := Policy(chance(16))
-	if policy > Abort {
-		policy = Discard
-	}
 	c.calm = chance(2) == 0
-	c.protocol = newProtocol(32, 3, newLedger(policy), MirrorOptions{})
+	c.protocol = newProtocol(32, 3, new(Ledger), MirrorOptions{})
 	c.queue.late = chance(2) == 0
-	c.queue.eager = flaw == "early push"
 	c.queue.granted = c.onQueueGrants
 	c.sent, c.granted, c.ended, c.protocol.lost = c.onSent, c.onGranted, c.onEnded, c.onWriteLost
-	c.versions, c.named = [][]byte{make([]byte, 32)}, [][]Span{nil}
+	c.versions = [][]byte{make([]byte, 32)}
 	for n := range 4 {
 		c.places = append(c.places, &model{node: Node(n), joined: 1})
 		c.places[n].clear()
@@ -163,7 +152,7 @@ func TestRareStates(t *testing.T) {
 
 // sums are what the runs of some seeds have seen.
 type sums struct {
-	served, commits, pushes, late, confirmed, lost, gone, changes int
+	served, commits, late, confirmed, lost, gone int
 }
 
 // playAll plays n seeds.
@@ -174,12 +163,12 @@ func playAll(t *testing.T, first uint64, n int) (sum sums) {
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, lines(c.trace))
 		}
-		sum.served, sum.commits, sum.pushes, sum.late = sum.served+c.served, sum.commits+c.commits, sum.pushes+c.pushes, sum.late+c.late
+		sum.served, sum.commits, sum.late = sum.served+c.served, sum.commits+c.commits, sum.late+c.late
 		sum.confirmed = sum.confirmed + c.confirmed
-		sum.lost, sum.gone, sum.changes = sum.lost+c.lost, sum.gone+c.gone, sum.changes+c.changes
+		sum.lost, sum.gone = sum.lost+c.lost, sum.gone+c.gone
 	}
-	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases", n, sum.served, sum.commits, sum.pushes, sum.late)
-	t.Logf("%d writes were confirmed, %d may be lost, %d of them are; %d messages brought changes only", sum.confirmed, sum.lost, sum.gone, sum.changes)
+	t.Logf("%d runs: %d accesses, %d writes, %d late releases", n, sum.served, sum.commits, sum.late)
+	t.Logf("%d writes were confirmed, %d may be lost, %d of them are", sum.confirmed, sum.lost, sum.gone)
 	return sum
 }
 
@@ -187,7 +176,7 @@ func playAll(t *testing.T, first uint64, n int) (sum sums) {
 func (s sums) enough(t *testing.T, runs int) {
 	t.Helper()
 	for what, n := range map[string]int{
-		"changes": s.changes, "accesses": s.served / 20, "writes": s.commits / 5, "pushes": s.pushes, "late releases": s.late * 5,
+		"accesses": s.served / 20, "writes": s.commits / 5, "late releases": s.late * 5,
 		"confirmed writes": s.confirmed * 2, "lost writes": s.gone * 20, "writes that only may be lost": (s.lost - s.gone) * 2,
 	} {
 		if n < runs/4 {
@@ -209,7 +198,7 @@ func TestProtocolChaosRapid(t *testing.T) {
 // The test finds each of these planted flaws.
 func TestProtocolChaosFindsFlaws(t *testing.T) {
 	rings.Computes(t)
-	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "early push", "lost write", "forgets", "late answer"} {
+	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "lost write", "forgets", "late answer"} {
 		t.Run(flaw, func(t *testing.T) {
 			for seed := range uint64(1000) {
 				if _, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, flaw); err != nil {

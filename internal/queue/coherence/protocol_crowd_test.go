@@ -15,7 +15,7 @@ func TestProtocolCrowd(t *testing.T) {
 	const crowd = mostGranted + 900
 	invariant.Reached()
 	chance := rand.New(rand.NewPCG(1, 1))
-	p := newProtocol(8, 1, newLedger(Discard), MirrorOptions{})
+	p := newProtocol(8, 1, new(Ledger), MirrorOptions{})
 	n := p.nodes[1]
 	stamps := make(map[ID]Stamp)
 	p.granted = func(_ Node, id ID, s Stamp) { stamps[id] = s }

@@ -8,9 +8,7 @@ import (
 
 // rare are the states that some seed of TestRareStates must reach.
 var rare = []string{
-	"a push crosses a cancel",
 	"a cancel crosses the grant",
-	"a cancel crosses a refusal",
 	"a release of a life that is over",
 	"a write of a life that is over",
 	"a new life comes while the old one holds",
@@ -19,8 +17,6 @@ var rare = []string{
 	"a lost write is reported, and committed all the same",
 	"a message is spoilt",
 	"memory is swapped",
-	"a grant brings changes only",
-	"the history is too short: all bytes",
 }
 
 // mustReach fails the test for each state that was not reached since the last call of
