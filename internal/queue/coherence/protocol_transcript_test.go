@@ -1,6 +1,7 @@
 package coherence
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -323,3 +324,5 @@ func (a args) number(name string, otherwise int) int {
 	}
 	return otherwise
 }
+
+var rewrite = flag.Bool("coherence.rewrite", false, "write the transcripts anew")
