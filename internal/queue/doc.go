@@ -65,7 +65,7 @@
 //
 // At the home, a write is committed when Release returns nil. On another node, the bytes
 // are handed to the transport then. The home commits them when they arrive, unless it has
-// lost the node before. [Place.Flush] returns nil when the home has committed the write.
+// lost the node before. [Site.Flush] returns nil when the home has committed the write.
 //
 // A write that may be lost is reported in any case, as a [LostWriteError]: by the next
 // request or acquire of the place that wrote, and by [Site.Flush].

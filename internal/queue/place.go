@@ -19,7 +19,7 @@ import (
 //	  └────── Cancel ──────┘    └──── Renew ────┘
 //
 // The zero value is idle, and a place is used over and over. One goroutine at a time
-// uses it, and it must not be copied. Only Acquire and Flush wait. Misuse returns a
+// uses it, and it must not be copied. Only Acquire waits. Misuse returns a
 // [*PlaceError] and changes nothing.
 type Place struct {
 	// state is the ticket, with the bits below. Only the owner changes it. Others read it for
