@@ -41,8 +41,6 @@ type Node interface {
 	OnApart(f func(why error))
 	// Apart is why this node must not go on, or nil.
 	Apart() error
-	// Where is the address at which a node listens, as this one reaches it.
-	Where(number int) string
 	// OnLate has f called for each node that comes late, and the epoch in which it does.
 	OnLate(f func(peer int, since uint64))
 	// LetIn lets late nodes in, which wait for that if Options.Hold says so.
