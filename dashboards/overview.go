@@ -29,7 +29,7 @@ func wellness() []Panel {
 			Queries: []Query{{`sum(orwl_tasks{here, state="waiting"})`, "waiting"}}},
 		{Title: "Stalled", Kind: Number, Unit: Count, Alarm: 1, About: "Nodes on which nothing has moved for as long as the program finds too long.",
 			Queries: []Query{{"sum(orwl_stalled{here})", "stalled"}}},
-		{Title: "Broken locks", Kind: Number, Unit: Count, Alarm: 1, About: "Resources whose lock was interrupted, or whose writer was lost with policy Abort; they grant nothing any more.",
+		{Title: "Broken locks", Kind: Number, Unit: Count, Alarm: 1, About: "Resources whose lock was interrupted, or whose memory could not be kept; they grant nothing any more.",
 			Queries: []Query{{"sum(orwl_broken_locks{here})", "broken"}}},
 		{Title: "Alerts that fire", Kind: Table, Width: 6, Height: 4, About: "Needs rules.yml. What to do is in docs/reference/observe.md.",
 			Queries: []Query{{`sum by (alertname, severity, node) (ALERTS{there, alertstate="firing"})`, ""}}},

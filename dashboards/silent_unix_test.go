@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/internal/queue"
 	netnode "github.com/orwl/go-orwl/net/node"
@@ -44,15 +43,12 @@ func (s skewed) Join(ctx context.Context, o netnode.Options) (netnode.Node, erro
 }
 
 // pair declares what both nodes of silent's run do: node 1 holds what is kept on node 0.
-func pair(n *node, held func()) (*orwl.Runtime, error) {
-	var o orwl.Options
-	inner.GoOn(&o)
-	rt, err := n.program(o)
+func pair(n *node, held func()) (*orwl.Runtime, *queue.Resource, error) {
+	rt, err := n.program(orwl.Options{})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r := rt.Resource("kept on node 0", 8)
-	inner.OfRuntime(rt).Policy(r, queue.Abort)
 	home := rt.Task("home").On(0)
 	home.Do(func(task *orwl.Task) error { <-task.Context().Done(); return context.Cause(task.Context()) })
 	rt.Task("holder").On(1).Do(func(task *orwl.Task) error {
@@ -63,7 +59,7 @@ func pair(n *node, held func()) (*orwl.Runtime, error) {
 		})
 	})
 	rt.Home(r, 0)
-	return rt, nil
+	return rt, (*queue.Resource)(r), nil
 }
 
 // holdUntilTold is node 1 in a process of its own. It serves its metrics until its input
@@ -79,7 +75,7 @@ func holdUntilTold(root string) error {
 	if err != nil {
 		return err
 	}
-	rt, err := pair(n, func() { fmt.Println(n.address) })
+	rt, _, err := pair(n, func() { fmt.Println(n.address) })
 	if err != nil {
 		return err
 	}
@@ -134,11 +130,14 @@ func silent(t *testing.T, s *promserver.Server) *scene {
 		t.FailNow()
 	}
 	n := show(t, nodes)
-	rt, err := pair(n, nil)
+	rt, r, err := pair(n, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	goes(t, func(ctx context.Context) { _ = rt.Run(ctx) })
+	goes(t, func(ctx context.Context) {
+		err := rt.Run(ctx) // it ends with the loss
+		r.Break(err)
+	})
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)

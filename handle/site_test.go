@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/queue"
-	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -84,45 +83,4 @@ func TestPairsOfNodes(t *testing.T) {
 	fine(t, a.Cancel())
 	fine(t, b.Cancel())
 	p.settle(t)
-}
-
-// A writer that names 64 bytes of 1 MiB has only these sent, whichever side it is on. The reader sees all of
-// its writes.
-func TestNamedBytesTravelAlone(t *testing.T) {
-	const size, rounds = 1 << 20, 40
-	for name, writer := range map[string]int{"from the home": 0, "from the mirror": 1} {
-		t.Run(name, func(t *testing.T) {
-			p, home, mirror := mirrored(t, size)
-			r := [2]*resource.Resource{home, mirror}
-			var w, h Pair
-			fine(t, w.Request(r[writer], queue.Write))
-			p.settle(t)
-			fine(t, h.Request(r[1-writer], queue.Read))
-			want := make([]byte, size)
-			for round := range rounds {
-				p.settle(t)
-				before := p.sites[0].Counts().BytesOut + p.sites[1].Counts().BytesOut
-				fine(t, w.Acquire(t.Context()))
-				off := round * 7919 % (size - 64)
-				b, err := typed.WritePart[byte](&w.place, &w.memo, off, off+64)
-				fine(t, err)
-				for i := range b {
-					b[i]++
-					want[off+i]++
-				}
-				fine(t, w.Next())
-				p.settle(t)
-				fine(t, h.Acquire(t.Context()))
-				got, err := h.place.Bytes()
-				fine(t, err)
-				if !slices.Equal(got, want) {
-					t.Fatalf("round %d: the reader sees something else", round)
-				}
-				fine(t, h.Next())
-				if moved := p.sites[0].Counts().BytesOut + p.sites[1].Counts().BytesOut - before; round > 0 && moved != 64 {
-					t.Errorf("round %d moves %d bytes, want 64", round, moved)
-				}
-			}
-		})
-	}
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"iter"
-	"math"
 	"slices"
 	"testing"
 	"unsafe"
@@ -13,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/typed"
 )
 
@@ -178,45 +175,6 @@ func FuzzViews(f *testing.F) {
 		copy(b, data)
 		shapes[int(which)%len(shapes)].check(t, b, int(i), int(j))
 	})
-}
-
-// A part has the bytes of its elements. One that is not there is a *queue.RangeError.
-func TestWritePart(t *testing.T) {
-	r := newResource(t, 32)
-	var h Handle
-	fine(t, h.Request(r, queue.Write))
-	fine(t, h.Acquire(t.Context()))
-	for _, c := range []struct{ low, high int }{{0, 4}, {1, 3}, {2, 2}, {4, 4}} {
-		s, err := typed.WritePart[uint64](&h.place, &h.memo, c.low, c.high)
-		if err != nil || len(s) != c.high-c.low || cap(s) != len(s) {
-			t.Fatalf("elements %d to %d: %d of them, room for %d, %v", c.low, c.high, len(s), cap(s), err)
-		}
-		for i := range s {
-			s[i] = uint64(10*c.low + i)
-		}
-	}
-	all, err := Read[uint64](&h)
-	if got := slices.Collect(values(all)); err != nil || !slices.Equal(got, []uint64{0, 10, 11, 3}) {
-		t.Errorf("the elements are %v, %v", got, err)
-	}
-	for _, c := range []struct{ low, high int }{{-1, 2}, {3, 2}, {0, 5}, {5, 5}, {0, math.MaxInt}, {math.MaxInt / 8, math.MaxInt / 8}, {math.MinInt, math.MaxInt}} {
-		var e *queue.RangeError
-		if _, err := typed.WritePart[uint64](&h.place, &h.memo, c.low, c.high); !errors.As(err, &e) {
-			t.Errorf("elements %d to %d: %v, want a *queue.RangeError", c.low, c.high, err)
-		}
-	}
-	fine(t, h.Release())
-}
-
-// values are the elements of a view.
-func values[T any](v View[T]) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		for _, x := range v.All() {
-			if !yield(x) {
-				return
-			}
-		}
-	}
 }
 
 // Slices and views show the bytes themselves, not a copy. An append copies.

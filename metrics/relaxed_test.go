@@ -30,9 +30,11 @@ func throughTheDoor(t *testing.T, sample int, holds float64) {
 	r := rt.Resource("r", 8)
 	ctx := context.Background()
 	for range 3 {
-		if err := (*queue.Resource)(r).WriteRelaxed(ctx, func(b []byte) error { b[0]++; return nil }); err != nil {
+		in, err := r.Relaxed(ctx, queue.Write)
+		if err != nil {
 			t.Fatal(err)
 		}
+		in.Leave()
 	}
 	if _, _, err := r.Snapshot(ctx, nil); err != nil {
 		t.Fatal(err)
@@ -43,7 +45,7 @@ func throughTheDoor(t *testing.T, sample int, holds float64) {
 	if err := errors.Join(p.Request((*queue.Resource)(r), queue.Write), p.Acquire(ctx)); err != nil {
 		t.Fatal(err)
 	}
-	if err := (*queue.Resource)(r).ReadRelaxed(over, func([]byte) error { return nil }); !errors.Is(err, context.Canceled) {
+	if _, err := r.Relaxed(over, queue.Read); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	if err := p.Release(); err != nil {

@@ -62,10 +62,7 @@ type lifeNodes struct{ rt *orwl.Runtime }
 func (l lifeNodes) Count() int               { return l.rt.Nodes() }
 func (l lifeNodes) Counts() queue.SiteCounts { return l.rt.Counts() }
 
-func (l lifeNodes) Network() node.Node {
-	network, _, _ := inner.OfRuntime(l.rt).Network()
-	return network
-}
+func (l lifeNodes) Network() node.Node { return inner.OfRuntime(l.rt).Network() }
 
 // Nodes adds the nodes of a run, as this one sees them. Nil, or a run of one node, is
 // fine.

@@ -268,9 +268,11 @@ func (x *across) tell(counter, bytes int) {
 	}
 }
 
-// ends notes which bytes the round of a place may have changed. The place holds.
+// ends notes whether the round of a place may have changed the bytes. The place holds.
 func (w *work) ends(place *queue.Place) {
-	place.Wrote(func(off, size int) { w.spans = append(w.spans, versions.Span{Off: off, Len: size}) })
+	if place.Wrote() {
+		w.spans = append(w.spans, versions.Span{Len: place.Size()})
+	}
 	w.end = append(w.end, len(w.spans))
 }
 

@@ -42,46 +42,6 @@ func TestContextOfOneNodeEnds(t *testing.T) {
 	}
 }
 
-// A body that abandons an access goes on if nothing was changed. The others hear that the access has ended. If something
-// was changed, the run ends: no node has a half of a write.
-func TestAbandonOnNodes(t *testing.T) {
-	for _, writes := range []bool{false, true} {
-		nodes := crew(t, 2)
-		each(nodes, func(i int, n *Nodes) {
-			rt := mustNew(t, Options{Nodes: n})
-			r := rt.Resource("r", 8)
-			rt.Home(r, 0)
-			first, second := rt.Task("first").On(0), rt.Task("second").On(1)
-			a, b := first.Write(r), second.Write(r)
-			seen := uint64(0)
-			first.Do(func(t *Task) error {
-				if err := a.Acquire(t.Context()); err != nil {
-					return err
-				}
-				if writes {
-					Write[uint64](a)[0] = 7
-				}
-				return a.Abandon(errPlanned)
-			})
-			second.Do(func(t *Task) error {
-				for range t.Rounds(5) {
-					Write[uint64](b)[0]++
-					seen = Write[uint64](b)[0]
-				}
-				return nil
-			})
-			err := rt.Run(t.Context())
-			switch {
-			case writes && (err == nil || i == 0 && !errors.Is(err, errPlanned)):
-				t.Errorf("node %d: the run returns %v after half of a write", i, err)
-			case !writes && (err != nil || i == 1 && seen != 5):
-				t.Errorf("node %d: %v, %d", i, err, seen)
-			}
-		})
-		disband(t, nodes)
-	}
-}
-
 // Each node numbers the grants of a resource alike: a fence is used once, and readers have the fence of the last writer.
 func TestFencesOnNodes(t *testing.T) {
 	const rounds = 10

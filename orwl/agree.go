@@ -123,9 +123,6 @@ func (rt *Runtime) items(yield func(message.Item) bool) {
 
 // declarations yields what the program has declared.
 func (rt *Runtime) declarations(yield func(message.Item) bool) {
-	if !yield(message.Item{What: "the options", Is: fmt.Sprintf("AtLoss %v", [...]string{"EndRun", "GoOn"}[rt.o.atLoss])}) {
-		return
-	}
 	for _, name := range rt.sorted() {
 		r := rt.resources[name]
 		if !yield(message.Item{What: fmt.Sprintf("resource %q", name), Is: rt.declared(r)}) {
@@ -144,10 +141,6 @@ func (rt *Runtime) declared(r *queue.Resource) string {
 	is := fmt.Sprintf("%d bytes", r.InitialSize())
 	if r.Elements() != nil {
 		is += fmt.Sprintf(" of %v", r.Elements())
-	}
-	is += ", policy " + [...]string{"Discard", "Poison", "Abort"}[r.Policy()]
-	if rt.relaxed[r.Name()] {
-		is += ", relaxed access"
 	}
 	if rt.snapshots[r.Name()] {
 		is += ", snapshots"

@@ -59,29 +59,24 @@ func TestFirstDifference(t *testing.T) {
 		"size": {func(rt *Runtime, other bool, _ *resource.Resource, task *Task) {
 			task.Read(rt.Resource("s", 8*len(pick(other, "a", "bb"))))
 			task.Do(nothing)
-		}, `resource "s": 16 bytes, policy Discard on node 2, 8 bytes, policy Discard on node 0`},
+		}, `resource "s": 16 bytes on node 2, 8 bytes on node 0`},
 		"elements": {func(rt *Runtime, other bool, _ *resource.Resource, task *Task) {
 			if task.Do(nothing); other {
 				Array[uint32](rt, "s", 2)
 			} else {
 				Array[int32](rt, "s", 2)
 			}
-		}, `resource "s": 8 bytes of uint32, policy Discard on node 2, 8 bytes of int32, policy Discard on node 0`},
+		}, `resource "s": 8 bytes of uint32 on node 2, 8 bytes of int32 on node 0`},
 		"resource": {func(rt *Runtime, other bool, _ *resource.Resource, task *Task) {
 			if task.Do(nothing); other {
 				rt.Resource("s", 8)
 			}
-		}, `resource "s" (8 bytes, policy Discard) on node 2, task "one" (a body of Do) on node 0`},
+		}, `resource "s" (8 bytes) on node 2, task "one" (a body of Do) on node 0`},
 		"snapshots": {func(rt *Runtime, other bool, r *resource.Resource, task *Task) {
 			if task.Do(nothing); other {
 				rt.Snapshots(r)
 			}
-		}, `resource "r": 8 bytes, policy Discard, snapshots on node 2, 8 bytes, policy Discard on node 0`},
-		"relaxed access": {func(rt *Runtime, other bool, r *resource.Resource, task *Task) {
-			if task.Do(nothing); other {
-				rt.Relaxed(r)
-			}
-		}, `resource "r": 8 bytes, policy Discard, relaxed access on node 2, 8 bytes, policy Discard on node 0`},
+		}, `resource "r": 8 bytes, snapshots on node 2, 8 bytes on node 0`},
 		"node": {func(_ *Runtime, other bool, _ *resource.Resource, task *Task) {
 			task.On(len(pick(other, "", "b"))).Do(nothing)
 		}, `the placement of task "one": node 1 on node 2, node 0 on node 0`},

@@ -26,7 +26,7 @@ const partVariable = "ORWL_TEST_PART"
 
 // part is the role of a process.
 type part struct {
-	Play        string // clients, ring or relaxed
+	Play        string // clients or ring
 	Node, Nodes int
 	Root        string
 	Listen      string // an address of its host; empty: all nodes are on this one
@@ -94,7 +94,6 @@ type actor struct {
 	out *json.Encoder
 
 	r        []*resource.Resource
-	gone     []atomic.Bool // resources with a lost home
 	ops      atomic.Uint64
 	stopping chan struct{}
 	letGo    chan struct{} // taken by an actor's access that is to end
@@ -167,16 +166,12 @@ func (a *actor) join() error {
 		place.Listen, place.Key = a.Listen, []byte("a key that only these hosts have")
 	}
 	nodes, err := Join(ctx, JoinOptions{
-		Place: &place, Lease: a.Lease, Log: slog.New(slog.NewTextHandler(a, nil)), Remote: apart || a.Play == "relaxed" && a.Seed == 1,
+		Place: &place, Lease: a.Lease, Log: slog.New(slog.NewTextHandler(a, nil)), Remote: apart,
 	})
 	if err != nil {
 		return err
 	}
-	o := Options{Nodes: nodes, Log: silent}
-	if a.Play == "clients" || a.Play == "relaxed" {
-		o.atLoss = goOn
-	}
-	rt, err := New(o)
+	rt, err := New(Options{Nodes: nodes, Log: silent})
 	if err != nil {
 		return err
 	}
@@ -184,12 +179,9 @@ func (a *actor) join() error {
 		a.r = append(a.r, rt.Resource(name(i), size))
 		rt.Home(a.r[i], i)
 	}
-	switch a.Play {
-	case "ring":
+	if a.Play == "ring" {
 		a.ring(rt)
-	case "relaxed":
-		a.relaxed(rt)
-	default:
+	} else {
 		a.clients(rt)
 	}
 	err = rt.Run(ctx)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
@@ -19,7 +18,6 @@ import (
 // clients are tasks with goroutines that access resources by handles, by command and at
 // random.
 func (a *actor) clients(rt *Runtime) {
-	a.gone = make([]atomic.Bool, a.Nodes)
 	go a.listen()
 	for i := range a.Nodes {
 		rt.Task(name(i)).On(i).Do(func(t *Task) error {
@@ -78,7 +76,7 @@ func (a *actor) obey(ctx context.Context, command string) {
 func (a *actor) wander(ctx context.Context, at int, chance *rand.Rand) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
-	for !a.gone[at].Load() {
+	for {
 		select {
 		case <-pause.C:
 		case <-a.stopping:
@@ -103,10 +101,6 @@ func (a *actor) access(ctx context.Context, at int, m queue.Mode, actor bool, du
 	if err != nil {
 		n.Text = err.Error()
 	}
-	if n.Verdict == toldLost && at != a.Node {
-		// This node cannot know if there will be a home again.
-		a.gone[at].Store(errors.As(err, new(*NodeError)) && !errors.Is(err, queue.ErrSuspected) || a.gone[at].Load())
-	}
 	a.tell(n)
 }
 
@@ -123,11 +117,6 @@ func (a *actor) section(ctx context.Context, n *note, during func(context.Contex
 }
 
 func (a *actor) inside(ctx context.Context, h *queue.Place, n *note, during func(context.Context)) error {
-	granted, lose := context.WithCancelCause(ctx)
-	defer lose(nil)
-	if err := h.OnLoss(lose); err != nil {
-		return err
-	}
 	v, err := typed.Read[uint64](h, new(typed.Memo))
 	if err != nil {
 		return err
@@ -143,7 +132,7 @@ func (a *actor) inside(ctx context.Context, h *queue.Place, n *note, during func
 	}
 	n.Seen, n.What = seen, "held"
 	a.tell(*n)
-	during(granted)
+	during(ctx)
 	if n.Token == 0 {
 		return nil
 	}

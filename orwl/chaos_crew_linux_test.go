@@ -207,12 +207,6 @@ func (c *chaosCrew) served(node, at int, after int64) {
 	})
 }
 
-// loses waits until a node has lost another one.
-func (c *chaosCrew) loses(node, victim int) {
-	c.t.Helper()
-	c.await(fmt.Sprintf("the loss of node %d to node %d", victim, node), func(n said) bool { return n.by == node && n.What == "lost" && n.Node == victim })
-}
-
 // ended waits for a node's run to end, and for its process to.
 func (c *chaosCrew) ended(node int) said {
 	c.t.Helper()

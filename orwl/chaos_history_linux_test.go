@@ -14,7 +14,7 @@ import (
 
 // A history of a resource is linear if its accesses have an order, each somewhere
 // between its call and its end, that a register gives, too. Each write of the register
-// has a version and a fence. An access whose node was lost may have written, or not.
+// has a version and a fence. An access whose end is not known may have written, or not.
 
 // deed is an access: what it has seen, if it was granted, and what it has written.
 type deed struct {
@@ -27,7 +27,7 @@ type writeFate uint8
 
 const (
 	wrote writeFate = iota
-	maybe           // the node was lost, or its home was
+	maybe           // its end is not known
 	never           // it was told so
 )
 
@@ -60,20 +60,14 @@ var chaosModel = (&porcupine.NondeterministicModel{
 	DescribeOperation: func(in, _ any) string { d := in.(deed); return fmt.Sprintf("%+v %+v", d, d.seen) },
 }).ToModel()
 
-// history is the accesses of a resource, from the notes of the nodes. lost is the node
-// that was lost.
-//
-// On either side of a loss, a released write may not have come to the home. This
-// concerns only the last write of a node: the home granted that write after it had
-// taken the one before.
-func history(notes []said, at, lost int) []porcupine.Operation {
+// history is the accesses of a resource, from the notes of the nodes. No node is lost.
+func history(notes []said, at int) []porcupine.Operation {
 	type key struct {
 		by int
 		op uint64
 	}
 	index := make(map[key]int)
 	var ops []porcupine.Operation
-	ends := make(map[int][]int64) // when nodes were told of a loss
 	for _, n := range notes {
 		if n.Op == 0 || n.At0 != at {
 			continue
@@ -91,48 +85,17 @@ func history(notes []said, at, lost int) []porcupine.Operation {
 			o.Return, d.fate = n.At, wrote
 			if n.Verdict != served {
 				d.fate = never
-				ends[n.by] = append(ends[n.by], n.At)
 			}
 		}
 		o.Input = d
 	}
-	for by := range 1 + slices.MaxFunc(notes, func(a, b said) int { return a.by - b.by }).by {
-		if by == at {
-			continue
-		}
-		if by == lost || at == lost {
-			ends[by] = append(ends[by], math.MaxInt64)
-		}
-		for _, end := range ends[by] {
-			doubt(ops, by, end)
-		}
-	}
 	return ops
 }
 
-// doubt marks the last write that a node began before some time: it may not have come
-// to the home.
-func doubt(ops []porcupine.Operation, by int, before int64) {
-	var last *porcupine.Operation
-	for i := range ops {
-		o := &ops[i]
-		d := o.Input.(deed)
-		if o.ClientId == by && o.Call < before && d.token != 0 && d.seen != nil && (d.fate == wrote || d.fate == maybe && o.Return < math.MaxInt64) &&
-			(last == nil || d.seen.Version > last.Input.(deed).seen.Version) {
-			last = o
-		}
-	}
-	if last != nil {
-		d := last.Input.(deed)
-		d.fate = maybe
-		last.Input = d
-	}
-}
-
 // checkHistory fails the test if a history is not linear.
-func checkHistory(t testing.TB, notes []said, at, lost int) {
+func checkHistory(t testing.TB, notes []said, at int) {
 	t.Helper()
-	ops := history(notes, at, lost)
+	ops := history(notes, at)
 	if got := porcupine.CheckOperationsTimeout(chaosModel, ops, 30*time.Second); got != porcupine.Ok {
 		slices.SortFunc(ops, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 		for _, op := range ops {
@@ -183,11 +146,11 @@ func TestChaosModelRefuses(t *testing.T) {
 		{0, note{What: "call", Op: 2, At: 5}},
 		{0, note{What: "done", Op: 2, At: 6, Seen: &sighted{7, 1, 1, false}}},
 	}
-	if got := porcupine.CheckOperationsTimeout(chaosModel, history(notes, 0, 1), time.Minute); got != porcupine.Ok {
-		t.Errorf("a write by a node that was lost: %v", got)
+	if got := porcupine.CheckOperationsTimeout(chaosModel, history(notes, 0), time.Minute); got != porcupine.Ok {
+		t.Errorf("a write whose end is not known: %v", got)
 	}
 	notes = append(notes, said{1, note{What: "done", Op: 1, Verdict: toldLost, At: 7, Seen: &sighted{Fence: 1}}})
-	if got := porcupine.CheckOperationsTimeout(chaosModel, history(notes, 0, 1), time.Minute); got != porcupine.Illegal {
+	if got := porcupine.CheckOperationsTimeout(chaosModel, history(notes, 0), time.Minute); got != porcupine.Illegal {
 		t.Errorf("a write that is gone, as its node was told: %v", got)
 	}
 }

@@ -2,7 +2,6 @@ package orwl
 
 import (
 	"fmt"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -11,171 +10,9 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
-var chaosSeeds = rings.Seeds("orwl.chaos", 1, 16, "TestChaos, TestSilence: seeds of each scenario")
-
-// scene is a crew of three with the victim in a role. The fault comes while it is
-// there.
-type scene struct {
-	*chaosCrew
-	victim   int
-	at       int   // the resource
-	helper   int   // the node that holds it, or -1
-	hit      int64 // when
-	survives []int
-}
-
-// roles bring the victim into a role. The comments say how each resource is used.
-var roles = map[string]struct {
-	home  bool // the victim is the resource's home
-	enter func(s *scene)
-}{
-	// The victim holds.
-	"reader": {false, func(s *scene) { s.hold(s.victim, s.at, queue.Read, "held") }},
-	"writer": {false, func(s *scene) { s.hold(s.victim, s.at, queue.Write, "held") }},
-	// The victim waits for a survivor.
-	"waiter": {false, func(s *scene) {
-		s.helper = s.survives[1]
-		s.hold(s.helper, s.at, queue.Write, "held")
-		s.hold(s.victim, s.at, queue.Write, "call")
-	}},
-	// One survivor holds the victim's resource, another one waits for it.
-	"home": {true, func(s *scene) {
-		s.helper = s.survives[1]
-		s.hold(s.helper, s.at, queue.Write, "held")
-		s.hold(s.survives[0], s.at, queue.Read, "call")
-	}},
-}
-
-// TestChaos kills processes while they hold, wait, or are the home. The others are served, or
-// learn of the loss. All that the nodes have seen is a history of a register.
-//
-// The others notice the end of a process by its connections. So the lease does not matter.
-func TestChaos(t *testing.T) { chaos(t, unhurried, syscall.SIGKILL) }
-
-// TestSilence is TestChaos with processes that are stopped until the others have lost them. A
-// stopped process that goes on finds out.
-func TestSilence(t *testing.T) {
-	rings.Silence(t)
-	chaos(t, quiet, syscall.SIGSTOP)
-}
-
-func chaos(t *testing.T, lease time.Duration, fault syscall.Signal) {
-	t.Parallel()
-	for name, role := range roles {
-		for seed := range chaosSeeds.All() {
-			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
-				t.Parallel()
-				s := &scene{victim: int(seed+uint64(name[0])+uint64(fault)) % 3, helper: -1} // node 0, too
-				s.chaosCrew = muster(t, lease, "clients", 3, seed)
-				s.survives = []int{(s.victim + 1) % 3, (s.victim + 2) % 3}
-				if s.at = s.survives[0]; role.home {
-					s.at = s.victim
-				}
-				for _, node := range s.survives {
-					for at := range 3 {
-						s.served(node, at, 0)
-					}
-				}
-				role.enter(s)
-				s.strike(fault)
-				s.check(name)
-			})
-		}
-	}
-}
-
 // runMore is the part of TestMore with processes.
 func runMore(t *testing.T) {
-	t.Run("Chaos", TestChaos)
 	t.Run("Partition", TestPartition)
-}
-
-// strike hits the victim, and checks that the others go on without it.
-func (s *scene) strike(fault syscall.Signal) {
-	s.hit = s.signal(s.victim, fault)
-	switch {
-	case s.helper < 0:
-	case s.at == s.victim:
-		// Both learn of it: the holder by its context, the waiter by its Acquire.
-		for _, node := range s.survives {
-			n := s.await(fmt.Sprintf("the news at node %d", node), func(n said) bool { return n.by == node && n.Actor && n.What == "done" })
-			if n.Verdict != toldLost {
-				s.t.Errorf("node %d, of a home that is lost: %+v", node, n)
-			}
-		}
-	default:
-		s.command(s.helper, "go")
-	}
-	for _, node := range s.survives {
-		for at := range 3 {
-			if at != s.victim {
-				s.served(node, at, s.hit)
-			}
-		}
-	}
-	for _, node := range s.survives {
-		s.loses(node, s.victim)
-	}
-	if fault == syscall.SIGSTOP {
-		s.goOn()
-	}
-	for _, node := range s.survives {
-		s.command(node, "stop")
-	}
-	lost := fmt.Sprintf("a write of %q was released and may be lost", name(s.victim))
-	for _, node := range s.survives {
-		if n := s.ended(node); n.Verdict != served && !(n.Verdict == toldLost && strings.Contains(n.Text, lost)) {
-			s.t.Errorf("the run of node %d, which goes on: %s", node, n.Text)
-		}
-	}
-}
-
-// goOn continues the stopped victim, and checks that it finds out.
-func (s *scene) goOn() {
-	s.signal(s.victim, syscall.SIGCONT)
-	if n := s.ended(s.victim); n.Verdict != toldLost {
-		s.t.Errorf("the run of the victim: %+v", n)
-	}
-	if s.at == s.victim {
-		return
-	}
-	n := s.await("the end of what the victim held", func(n said) bool { return n.by == s.victim && n.Actor && n.What == "done" })
-	if n.Verdict == served || n.Verdict == wrong {
-		s.t.Errorf("what the victim held or waited for: %+v", n)
-	}
-}
-
-// check checks all notes.
-func (s *scene) check(role string) {
-	notes := s.all()
-	for at := range 3 {
-		checkHistory(s.t, notes, at, s.victim)
-	}
-	told := make(map[int]bool)    // resources with a node that was told of a lost writer
-	seen := make(map[uint64]bool) // values that some node has read
-	for _, n := range notes {
-		if n.Verdict == wrong {
-			s.t.Errorf("node %d: %s", n.by, n.Text)
-		}
-		if n.Seen != nil {
-			seen[n.Seen.Value] = true
-			told[n.At0] = told[n.At0] || n.Seen.Prior
-		}
-	}
-	lost := make(map[int]bool) // resources that may have lost the victim as a writer
-	for _, n := range notes {
-		if n.by == s.victim && n.Token != 0 && !seen[n.Token] {
-			lost[n.At0] = true
-		}
-	}
-	if role == "writer" && !told[s.at] {
-		s.t.Errorf("no node was told that the writer of %s was lost", name(s.at))
-	}
-	for at := range 3 {
-		if told[at] && !lost[at] && at != s.victim { // to which the others were lost, once it was stopped
-			s.t.Errorf("a node was told that a writer of %s was lost, and none was", name(at))
-		}
-	}
 }
 
 // TestSlowReader lets a node hold for longer than the lease. No other node takes it for
@@ -207,7 +44,7 @@ func TestSlowReader(t *testing.T) {
 		}
 	}
 	for at := range 3 {
-		checkHistory(t, c.all(), at, -1)
+		checkHistory(t, c.all(), at)
 	}
 }
 

@@ -124,7 +124,7 @@ func TestFirstRequestFails(t *testing.T) {
 		accesses = append(accesses, task.Write(r))
 		task.Do(nothing)
 	}
-	if err := accesses[1].Request(r, queue.Write); err != nil {
+	if err := accesses[1].Place().Request(core(r), queue.Write); err != nil {
 		t.Fatal(err)
 	}
 	err := rt.Run(context.Background())

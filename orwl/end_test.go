@@ -250,16 +250,7 @@ func TestAfterFailure(t *testing.T) {
 	if err := again.Run(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if err := a.Request(next, queue.Read); err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Acquire(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if got := Read[uint64](a).At(0); got != 44 {
-		t.Errorf("%d, want 44", got)
-	}
-	if err := a.Release(); err != nil {
-		t.Error(err)
+	if v, err := Values[uint64](t.Context(), next); err != nil || v[0] != 44 {
+		t.Errorf("%v, %v, want 44", v, err)
 	}
 }

@@ -3,6 +3,7 @@ package orwl
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -24,7 +25,7 @@ func TestLossIsSaidOnce(t *testing.T) {
 	})
 	left := make(chan struct{})
 	each(nodes, func(i int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n, atLoss: goOn})
+		rt := mustNew(t, Options{Nodes: n})
 		var all []*resource.Resource
 		for at := range 3 {
 			r := rt.Resource(name(at), 8)
@@ -49,8 +50,8 @@ func TestLossIsSaidOnce(t *testing.T) {
 			return n.node.Close(context.Background())
 		})
 		err := rt.Run(context.Background())
-		if i == 0 && err != nil {
-			t.Errorf("the run that goes on: %v", err)
+		if i == 0 && !errors.Is(err, resource.ErrLost) {
+			t.Errorf("the run of the home: %v, want the loss of node 1", err)
 		}
 		if err := n.Close(context.Background()); i == 0 && err != nil {
 			t.Error(err)

@@ -25,11 +25,6 @@ var (
 	errNoNetwork = errors.New("orwl: the program has no network")
 	// errNotRelaxed: a relaxed access on another node than the resource's home.
 	errNotRelaxed = errors.New("orwl: relaxed access on another node than the resource's home: make it there")
-	// errRelaxed: a task declares an access to a resource with relaxed access from every node.
-	errRelaxed = errors.New("orwl: a resource with relaxed access has no order, so no task declares an access to it: use a handle or relaxed access " +
-		"in the body")
-	// errGoOn: a task declares an access in a run that is to go on after the loss of a node.
-	errGoOn = errors.New("orwl: a run with declared accesses ends with the loss of a node: use handles in the bodies")
 	// errRounds: the task of a Rounds loop holds an access already, or has no request
 	// for it.
 	errRounds = errors.New("orwl: Rounds cannot begin")

@@ -62,7 +62,7 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 func (rt *Runtime) outcome(all [][]byte) error {
 	for node, failure := range all {
 		switch {
-		case failure == nil && rt.o.atLoss == endRun:
+		case failure == nil:
 			return &NodeError{Node: node, Lost: true, Text: "it was lost before the run ended"}
 		case len(failure) == 0:
 			continue

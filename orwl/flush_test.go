@@ -20,7 +20,7 @@ func twoNodes(t *testing.T, body func(rt *Runtime, t *Task, write *queue.Place, 
 	nodes := crew(t, 2)
 	declared := make(chan *resource.Resource, 1)
 	each(nodes, func(i int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n, atLoss: goOn})
+		rt := mustNew(t, Options{Nodes: n})
 		r := rt.Resource("r", 64<<10)
 		rt.Home(r, 0)
 		if i == 0 {
@@ -48,14 +48,14 @@ func add(write *queue.Place) error {
 	return err
 }
 
-// Flush of a pair, and of a runtime, returns when the home has the writes.
+// Flush of a runtime returns when the home has the writes.
 func TestFlush(t *testing.T) {
 	ends := twoNodes(t, func(rt *Runtime, task *Task, write *queue.Place, home *resource.Resource) error {
 		for round := range uint64(6) {
 			if err := errors.Join(write.Acquire(task.Context()), add(write), write.Renew()); err != nil {
 				return err
 			}
-			if err := []func(context.Context) error{rt.flushAll, write.Flush}[round%2](task.Context()); err != nil {
+			if err := rt.flushAll(task.Context()); err != nil {
 				return err
 			}
 			if v := core(home).Inspect().Version; v != round+1 {
@@ -162,8 +162,7 @@ func TestFlushOfOneProcess(t *testing.T) {
 		for range task.Rounds(2) {
 			Write[uint64](write)[0]++
 		}
-		var h queue.Place
-		return errors.Join(rt.flushAll(task.Context()), h.Flush(task.Context()))
+		return rt.flushAll(task.Context())
 	})
 	if err := rt.Run(t.Context()); err != nil {
 		t.Error(err)

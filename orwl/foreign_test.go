@@ -35,7 +35,6 @@ func TestForeignResource(t *testing.T) {
 				`read by task "a"`:  func(_ *Runtime, t *Task) { t.Read(c.r) },
 				`write by task "a"`: func(_ *Runtime, t *Task) { t.Write(c.r) },
 				"home":              func(rt *Runtime, _ *Task) { rt.Home(c.r, 0) },
-				"policy":            func(rt *Runtime, _ *Task) { rt.Policy(c.r, queue.Poison) },
 				"snapshots":         func(rt *Runtime, _ *Task) { rt.Snapshots(c.r) },
 			} {
 				t.Run(fmt.Sprintf("%s/%t/%s", c.name, same, what), func(t *testing.T) {

@@ -16,13 +16,13 @@ func (rt *Runtime) Gather(ctx context.Context, name string, blob []byte) ([][]by
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	n.fate.Begin(cancel, rt.o.atLoss == goOn) // a node that has ended its life gives nothing
+	n.fate.Begin(cancel) // a node that has ended its life gives nothing
 	all, err := n.Gather(ctx, "program: "+name, blob)
 	if why := n.fate.Why(); why != nil {
 		return nil, why
 	}
 	for node, said := range all {
-		if said == nil && rt.o.atLoss == endRun {
+		if said == nil {
 			return nil, &NodeError{Node: node, Lost: true, Text: "it was lost before it could say " + name}
 		}
 	}

@@ -2,38 +2,24 @@ package orwl
 
 import (
 	"iter"
-	"log/slog"
 
 	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
-	"github.com/orwl/go-orwl/orwl/liveness"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/resource"
 )
 
 func init() {
 	inner.OfRuntime = func(rt any) inner.Runtime { return innerRuntime{rt.(*Runtime)} }
 	inner.OfTask = func(t any) inner.Task { return innerTask{t.(*Task)} }
-	inner.GoOn = func(o any) { o.(*Options).atLoss = goOn }
 	inner.OfAccess = func(a any) inner.Access { return innerAccess{a.(*Access)} }
 }
 
 // innerRuntime is a Runtime as other packages of this module see it.
 type innerRuntime struct{ *Runtime }
 
-// Log implements inner.Runtime.
-func (rt innerRuntime) Log() *slog.Logger { return rt.o.Log }
-
-// System implements inner.Runtime.
-func (rt innerRuntime) System() liveness.System {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	return systemOf(rt.tasks)
-}
-
-// Policy implements inner.Runtime.
-func (rt innerRuntime) Policy(r *resource.Resource, p queue.Policy) {
-	rt.declareOf(core(r), "policy", func(string) error { return core(r).SetPolicy(p) })
-}
+// Network implements inner.Runtime.
+func (rt innerRuntime) Network() node.Node { return rt.o.Nodes.Network() }
 
 // innerTask is a Task as other packages of this module see it.
 type innerTask struct{ t *Task }

@@ -208,7 +208,7 @@ func (n *Nodes) listening(log *slog.Logger) func(address string) {
 //		return rt.Run(ctx)
 //	})
 //
-// A run of several nodes is a sequence of lives, if all its tasks are tasks of [Task.Each] without relaxed access. A life ends when a node is
+// A run of several nodes is a sequence of lives, if all its tasks are tasks of [Task.Each]. A life ends when a node is
 // lost, comes or leaves. Then Run calls program again, on the nodes that are there, and the tasks go on from the last cut. So program declares the
 // same each time, and keeps its state in resources. It may be called again also after it has returned nil.
 //
@@ -217,7 +217,7 @@ func Run(ctx context.Context, o Options, program func(ctx context.Context, rt *R
 	if o.Join.Log == nil {
 		o.Join.Log = o.Log
 	}
-	n, err := come(ctx, o.Join, o.atLoss == endRun && !o.Survive.Off)
+	n, err := come(ctx, o.Join, !o.Survive.Off)
 	if err != nil {
 		return err
 	}

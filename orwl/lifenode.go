@@ -220,9 +220,6 @@ func (l *lifeNode) leave(seat int) {
 	})
 }
 
-// Where implements node.Node.
-func (l *lifeNode) Where(number int) string { return l.Node.Where(l.seat(number)) }
-
 // Lost implements node.Node.
 func (l *lifeNode) Lost(number int) error {
 	return l.Node.Lost(l.seat(number))

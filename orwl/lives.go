@@ -88,7 +88,7 @@ func newSurvival(o Options, alone bool) (*survival, error) {
 			return nil, fmt.Errorf("orwl: %s is %q: want a number from 1 on", livesVariable, text)
 		}
 	}
-	if o.atLoss != endRun || o.Survive.Off || alone && seed == 0 && o.Survive.folder() == "" {
+	if o.Survive.Off || alone && seed == 0 && o.Survive.folder() == "" {
 		return nil, nil
 	}
 	origin := 0
@@ -133,9 +133,6 @@ func (rt *Runtime) mortal() error {
 		if t.step == nil {
 			return fmt.Errorf("%w: the body of task %q is one of Do, whose state no cut has: use Each", errMortal, t.name)
 		}
-	}
-	for name := range rt.relaxed {
-		return fmt.Errorf("%w: resource %q has relaxed access", errMortal, name)
 	}
 	return nil
 }

@@ -9,24 +9,6 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// atLoss is what the loss of another node does to a run: that it has died, stands
-// still, or cannot be reached any more, or that it has left before its time.
-type atLoss uint8
-
-const (
-	// endRun ends the run on all nodes, with a *NodeError that names the node.
-	endRun atLoss = iota
-	// goOn goes on with those nodes that are left. Tasks of the lost node are taken
-	// out of all queues; what the loss of a writer does to a resource, its policy says.
-	// Accesses to resources that had their home there end with an error that matches
-	// [resource.ErrLost]; a task that returns it ends the run, a task that heeds it
-	// goes on.
-	//
-	// A node that is cut off from too many others does not go on: see p2p.ErrApart. A loss
-	// before all nodes have made their first requests ends the run nevertheless.
-	goOn
-)
-
 // NodeError is the failure of another node. If that is lost, the error matches
 // [resource.ErrLost].
 type NodeError struct {
@@ -58,17 +40,13 @@ func (n *Nodes) failureOf(err error) *NodeError {
 	return &NodeError{Node: n.Number(), Text: err.Error()}
 }
 
-// told ends the run because another node says that it has ended. A node that has lost
-// another one ends its own run only, if this run goes on without the two: the link between
-// them may be cut, and no other.
+// told ends the run because another node says that it has ended.
 func (n *Nodes) told(_ int, header, _ []byte) error {
 	e, err := parseFailure(header, n.Count())
 	if err != nil {
 		return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 	}
-	if !e.Lost || !n.fate.Survives() {
-		n.fate.End(e)
-	}
+	n.fate.End(e)
 	return nil
 }
 
@@ -97,21 +75,18 @@ func (n *Nodes) fail(why error) {
 // ends first. So a task that loses something by it does not count as the cause.
 func (n *Nodes) lost(peer int, why error) {
 	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
-	if !n.fate.Survives() {
-		n.fate.End(e)
-	}
+	n.fate.End(e)
 	n.site.Lost(queue.Node(peer), e)
 	n.copies.lost(peer, e)
 	n.endings.Say(n.log)
 }
 
-// parted ends a run, or a life, that goes on without nodes that are lost, because this node must not.
+// parted ends a life because this node must not go on without the nodes that are lost. A run of one life ends by the loss, which
+// tells more.
 func (n *Nodes) parted(why error) {
-	e := &NodeError{Node: n.Number(), Text: why.Error(), Lost: true}
 	if n.survival != nil {
-		n.fate.End(e)
+		n.fate.End(&NodeError{Node: n.Number(), Text: why.Error(), Lost: true})
 	}
-	n.fate.Part(e)
 }
 
 // suspect gives up what a node has lent to this one, because it may have given this one
@@ -132,14 +107,6 @@ func (n *Nodes) silent(peer queue.Node) error {
 func silence(peer int) error {
 	return &NodeError{Node: peer, Lost: true, Text: "nothing was heard of it for so long that it may have given this node up: " +
 		"see whether it, this process or the network stood still, and start the run again; ORWL_LEASE=5s forgives more"}
-}
-
-// begin has end called when another node's failure ends the run.
-func (n *Nodes) begin(end func(error), at atLoss) {
-	n.fate.Begin(end, at == goOn)
-	if at == goOn {
-		n.outlive()
-	}
 }
 
 // outlive tells the launcher to keep the nodes that are left when others are lost.

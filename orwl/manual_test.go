@@ -3,7 +3,6 @@ package orwl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -41,16 +40,13 @@ func (all byOne) Next() error {
 	return errs
 }
 
-// The last of so many rounds announces no other one, and no later access can be requested.
+// The last of so many rounds announces no other one.
 func TestRoundsEnd(t *testing.T) {
 	err := alone(t, func(t *Task, a *Access) error {
 		for range t.Rounds(2) {
 		}
 		if a.Place().Requested() || a.Place().Held() {
 			panic("not idle after the last round")
-		}
-		if err := a.Request(a.Resource(), a.Mode()); !errors.Is(err, errOver) {
-			return fmt.Errorf("a request after the last round: %w", err)
 		}
 		return nil
 	})
@@ -118,7 +114,6 @@ func TestRoundsEnd(t *testing.T) {
 		}, queue.ErrNotHeld},
 		"release without acquire": {func(t *Task, a *Access) error { return a.Release() }, queue.ErrNotHeld},
 		"next without acquire":    {func(t *Task, a *Access) error { return a.Next() }, queue.ErrNotHeld},
-		"request again":           {func(t *Task, a *Access) error { return a.Request(a.Resource(), a.Mode()) }, queue.ErrRequested},
 	} {
 		if err := alone(t, c.body); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -19,7 +19,6 @@ func TestMore(t *testing.T) {
 	t.Run("Observer", TestObserver)
 	t.Run("Stages", TestStages)
 	t.Run("StagesOnNodes", TestStagesOnNodes)
-	t.Run("RelaxedFromEveryNode", TestRelaxedFromEveryNode)
 	t.Run("RingOfTenThousand", TestRingOfTenThousand)
 	runMore(t)
 }

@@ -50,7 +50,6 @@ var errLeft = errors.New("orwl: this node has left the run: release what it hold
 const (
 	resourceChannel = 1
 	runChannel      = 2
-	guardChannel    = 3
 	planChannel     = 4
 	copyChannel     = 5
 	cutChannel      = 6

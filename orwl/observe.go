@@ -25,7 +25,7 @@ type Observer interface {
 type Event struct {
 	Kind     Kind
 	Resource *resource.Resource // of Made
-	Guard    string             // of Made: the lock between ordered and relaxed access, see Options
+	Guard    string             // of Made: the lock between ordered and relaxed access
 	Access   *Access            // of Declared
 	Task     *Task              // of Began, Ended and Forgotten, and of the access
 	Err      error              // of Ended: the task's failure, or nil

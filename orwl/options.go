@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/inspect"
 )
@@ -44,14 +43,11 @@ type Options struct {
 	// No program sets the fields below.
 
 	onStall func(inspect.State) // gets the state instead of the log, once until something moves again
-	guard   string              // the reader-writer lock between ordered and relaxed access to each resource: RMA-RW by default
 	tree    *topology.Tree      // the machine of this node, if not the real one: guards stand on it, and workers run on its ranks
-	tl      int                 // how many groups in a row the queue grants while a relaxed access waits: 50 by default
-	atLoss  atLoss              // the loss of another node ends the run, or it goes on
 }
 
 const (
-	defaultGuard = "RMA-RW"
+	guardLock    = "RMA-RW" // the reader-writer lock between ordered and relaxed access to each resource
 	defaultStall = 10 * time.Second
 	leastStall   = 10 * time.Millisecond
 )
@@ -60,9 +56,6 @@ func (o Options) withDefaults() Options {
 	if o.Stall == 0 {
 		o.Stall = defaultStall
 	}
-	if o.guard == "" {
-		o.guard = defaultGuard
-	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -70,9 +63,6 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) validate() error {
-	if spec, ok := locks.ByName(o.guard); !ok || spec.Kind != locks.ReaderWriter {
-		return fmt.Errorf("orwl: the guard is %q: want a lock with readers, as `orwl locks` lists them", o.guard)
-	}
 	if o.Stall >= 0 && o.Stall < leastStall {
 		return fmt.Errorf("orwl: Options.Stall is %v: want at least %v, 0 for %v, or less than 0 for never", o.Stall, leastStall, defaultStall)
 	}

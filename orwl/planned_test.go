@@ -34,7 +34,7 @@ func TestBodyOfEachHolds(t *testing.T) {
 		"release": func(_ *Task, a *Access) error { return a.Release() },
 		"pair":    func(_ *Task, a *Access) error { return a.Place().Renew() },
 		"acquire": func(task *Task, a *Access) error { return a.Acquire(task.Context()) },
-		"request": func(_ *Task, a *Access) error { return a.Request(a.Resource(), queue.Write) },
+		"request": func(_ *Task, a *Access) error { return a.Place().Request(core(a.Resource()), queue.Write) },
 		"cancel":  func(_ *Task, a *Access) error { return a.Cancel() },
 		"vector":  func(task *Task, _ *Access) error { return byOne(task.Accesses()).Next() },
 	} {
@@ -286,7 +286,7 @@ func TestStepHasRequested(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := alternate(rt, 3, func(*Task, *Access, int) error { t.Error("it runs"); return nil })
 	early := rt.tasks[1].accesses[0]
-	if err := early.Request(r, queue.Write); err != nil {
+	if err := early.Place().Request(core(r), queue.Write); err != nil {
 		t.Fatal(err)
 	}
 	if err := rt.Run(t.Context()); !errors.Is(err, queue.ErrRequested) || !strings.Contains(err.Error(), `"second"`) {

@@ -42,14 +42,12 @@ type Runtime struct {
 	said       map[string]int    // the homes that were known before the tasks had nodes
 	settled    map[string]bool   // resources that a run has used
 	homes      map[string]int    // the nodes that keep the resources
-	relaxed    map[string]bool   // resources that Relaxed has declared
 	snapshots  map[string]bool   // resources that Snapshots has declared
 	seats      seats
 	reductions []*reduction // of the next run
 
-	bodies   sync.Map                 // of goroutines that run bodies now: *Task or **step
-	seen     looks.Sightings[*Access] // of accesses, while it runs
-	relaxing atomic.Pointer[relaxing] // of a run of several nodes, once it has been started
+	bodies sync.Map                 // of goroutines that run bodies now: *Task or **step
+	seen   looks.Sightings[*Access] // of accesses, while it runs
 }
 
 // run is the common state of a runtime's tasks while they run.
@@ -149,7 +147,7 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong error) *resource.Resource {
 	r, bad := queue.NewWith(name, size, queue.Options{
 		FaultPages: rt.pages, Elements: elements,
-		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.tl},
+		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }},
 	})
 	if bad != nil {
 		r, _ = queue.New(name, 0)
@@ -166,7 +164,7 @@ func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong 
 		r.Break(err)
 		return (*resource.Resource)(r)
 	}
-	rt.tell(Event{Kind: Made, Resource: (*resource.Resource)(r), Guard: rt.o.guard})
+	rt.tell(Event{Kind: Made, Resource: (*resource.Resource)(r), Guard: guardLock})
 	return (*resource.Resource)(r)
 }
 
@@ -185,7 +183,7 @@ func notMine(r *queue.Resource, use string) error {
 	return fmt.Errorf("%w: %q, %s", errForeign, r.Name(), use)
 }
 
-// declareOf declares a property of r, for example a home or a policy.
+// declareOf declares a property of r, for example its home.
 func (rt *Runtime) declareOf(r *queue.Resource, what string, change func(name string) error) {
 	name := ""
 	if r != nil {
@@ -337,7 +335,7 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	r := &run{ctx: ctx, end: cancel}
 	n := rt.o.Nodes
 	if n != nil {
-		n.begin(r.lost, rt.o.atLoss)
+		n.fate.Begin(r.lost)
 	}
 	if n.many() {
 		rt.starts.Store(time.Now().UnixNano())

@@ -95,11 +95,6 @@ func (rt *Runtime) spread() error {
 // keep makes homes the homes of the run. A reader of the old ones goes on with them.
 func (rt *Runtime) keep(homes map[string]int) {
 	rt.homes = homes
-	if x := rt.relaxing.Load(); x != nil {
-		more := *x
-		more.homes = homes
-		rt.relaxing.Store(&more)
-	}
 }
 
 // gather is [Nodes.Gather] for the run that goes on.

@@ -159,7 +159,7 @@ func TestStageRefused(t *testing.T) {
 }
 
 // A run settles what it has used: its tasks take no declaration any more, and its resources no home,
-// snapshots or policy.
+// or snapshots.
 func TestStageIsOver(t *testing.T) {
 	for what, declare := range map[string]func(rt *Runtime, r *resource.Resource, old *Task){
 		"an access": func(_ *Runtime, r *resource.Resource, old *Task) { old.Read(r) },
@@ -167,7 +167,6 @@ func TestStageIsOver(t *testing.T) {
 		"a node":    func(_ *Runtime, _ *resource.Resource, old *Task) { old.On(0) },
 		"a home":    func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Home(r, 0) },
 		"snapshots": func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Snapshots(r) },
-		"relaxed":   func(rt *Runtime, r *resource.Resource, _ *Task) { rt.Relaxed(r) },
 	} {
 		rt := mustNew(t, Options{})
 		r, old := rt.Resource("r", 8), rt.Task("t")

@@ -28,9 +28,6 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.spread(); err != nil {
 		return err
 	}
-	if err := rt.ordered(); err != nil {
-		return err
-	}
 	if err := rt.survive(r); err != nil {
 		return err
 	}
@@ -38,9 +35,6 @@ func (rt *Runtime) start(r *run) error {
 		if err := rt.agree(r.ctx); err != nil {
 			return err
 		}
-	}
-	if err := rt.relax(r.ctx); err != nil {
-		return err
 	}
 	if rt.o.Nodes.many() {
 		if err := rt.settle(r.ctx); err != nil {
@@ -85,22 +79,6 @@ func (t *Task) checkBody() (errs []error) {
 		errs = append(errs, fmt.Errorf("%w: %q", errBody, t.name))
 	}
 	return errs
-}
-
-// ordered returns an error if a task declares an access whose order cannot be kept: its resource has relaxed access, or
-// the run goes on after the loss of a node that is in the plan.
-func (rt *Runtime) ordered() error {
-	for _, t := range rt.tasks {
-		for _, a := range t.accesses {
-			switch {
-			case rt.relaxed[a.resource.Name()]:
-				return fmt.Errorf("%w: task %q, to %s %q", errRelaxed, t.name, a.mode, a.resource.Name())
-			case rt.o.atLoss == goOn && rt.o.Nodes.many():
-				return fmt.Errorf("%w: task %q, to %s %q", errGoOn, t.name, a.mode, a.resource.Name())
-			}
-		}
-	}
-	return nil
 }
 
 // prepare makes an access ready for its first request. number is its number in the task.

@@ -5,8 +5,6 @@ import (
 	"errors"
 
 	"github.com/orwl/go-orwl/internal/queue"
-	"github.com/orwl/go-orwl/internal/typed"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // A task with a goroutine takes its turns by itself, in a run that goes by a plan:
@@ -16,10 +14,6 @@ import (
 //	            └────────────── Next: the round is published ─────────────┘
 //
 // An access that has ended stays so: the plan has no other turn for it.
-
-// errOver is the request of an access that has ended, in a run that knows the order of its accesses.
-var errOver = errors.New("orwl: the access has ended, and its run knows no other turn of it: end each round but the last one by Next; " +
-	"for other accesses, use a handle and a resource that no task of the run declares")
 
 // turns is the plan in which the access has its turns, or nil: the access stands in a queue.
 func (a *Access) turns() *planned {
@@ -163,44 +157,12 @@ func (p *planned) leave(t *Task) {
 	}
 }
 
-// request is refused while the run goes on: the access is requested from the start of the run to its end.
-// Before and after, the access is a pair like others.
-func (a *Access) request(r *resource.Resource, m resource.Mode) error {
-	if a.turns() != nil && !a.place.Requested() && !a.place.Held() {
-		return a.failed("request", errOver)
-	}
-	a.memo = typed.Memo{}
-	return a.place.Request(core(r), m)
-}
-
 // cancel ends the access without another round.
 func (a *Access) cancel() error {
 	p, joined := a.turns(), a.place.Joined()
 	err := a.place.Cancel()
 	if err == nil && p != nil && joined {
 		p.end(a, false)
-	}
-	return err
-}
-
-// abandon ends the access because its work has failed: see [handle.Handle.Abandon]. On several nodes an access that has
-// changed bytes ends the run, as a body that fails does: the other nodes have no half of a write.
-func (a *Access) abandon(reason error) error {
-	p, place := a.turns(), &a.place
-	joined, held, wrote := place.Joined(), place.Held(), place.Wrote(func(int, int) {})
-	err := a.place.Abandon(reason)
-	switch {
-	case err != nil || p == nil || !joined:
-	case p.across == nil || !held:
-		p.end(a, held)
-	case wrote:
-		a.task.run.fail(a.task, reason)
-	default:
-		w := p.across.work()
-		w.end = append(w.end, 0) // it has changed nothing
-		err = p.tell(w, 0, a, true)
-		p.ended(a, true)
-		p.across.done(w)
 	}
 	return err
 }

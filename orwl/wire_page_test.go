@@ -24,11 +24,11 @@ func TestWirePage(t *testing.T) {
 	}
 	for from, to := range map[string]string{
 		"| 7 | loan |": "| 7 | lend |", "| 17 | put-bytes |": "| 19 | put-bytes |", "10, 11 | accumulate": "10, 12 | accumulate",
-		"5 broken": "9 broken", ", 4 closed": "", "6 knock": "7 knock", "3 ended": "3 over",
-		"1,048,576": "1,048,577", "10 | confirmed": "11 | confirmed", "with version 4": "with version 5",
-		"16 bytes are whole": "64 bytes are whole", "frame | 1 MiB": "frame | 2 MiB", "| 10 s |": "| 9 s |", "16th": "17th",
+		"4 broken": "9 broken", ", 4 closed": "", "6 knock": "7 knock", "3 ended": "3 over",
+		"1,048,576": "1,048,577", "| 7, 8, 9 | grant": "| 7, 8, 10 | grant", "with version 4": "with version 5",
+		"16 bytes are there": "64 bytes are there", "frame | 1 MiB": "frame | 2 MiB", "| 10 s |": "| 9 s |", "16th": "17th",
 		"/orwl/knock/1": "/orwl/knock/2", "`mapped`, `promises`": "`mapped`", "known, size": "size",
-		"| 3 | `[resource": "| 5 | `[resource", "`lease`, `skew`": "`lease`", "`gone`": "`away`",
+		"| 2 | failure of a node": "| 3 | failure of a node", "`lease`, `skew`": "`lease`", "`gone`": "`away`",
 	} {
 		if changed := strings.Replace(string(text), from, to, 1); changed == string(text) || len(wireFaults(t, code, changed)) == 0 {
 			t.Errorf("%q instead of %q is not noticed", to, from)
@@ -59,10 +59,9 @@ var wireNumbers = []struct{ says, dir, name string }{
 	{"bulk gets N at first", "net/wire", "firstGrowth"},
 	{"has at most N |", "net/engine", "copied"},
 	{"| ids of one grant | N |", "internal/queue/coherence", "mostIDs"},
-	{"| spans of one message | N |", "internal/queue/coherence", "mostSpans"},
 	{"Bits: N write,", "internal/queue/coherence", "Write"},
 	{" N bytes were written,", "internal/queue/coherence", "bitWrote"},
-	{" N bytes are whole.", "internal/queue/coherence", "bitWhole"},
+	{" N bytes are there.", "internal/queue/coherence", "bitWhole"},
 	{"not open yet | N from", "net/p2p", "mostHeld"},
 	{"before their hello | N |", "net/p2p", "mostPending"},
 	{"| time for a hello | N |", "net/p2p", "helloTimeout"},
@@ -70,7 +69,6 @@ var wireNumbers = []struct{ says, dir, name string }{
 	{"| N | control message", "net/p2p", "ownChannel"},
 	{"| N | message of a resource", "orwl", "resourceChannel"},
 	{"| N | failure of a node", "orwl", "runChannel"},
-	{"| N | `[resource, waits]`", "orwl", "guardChannel"},
 }
 
 // wireMaps are the fields of maps, and the struct that has them.

@@ -20,10 +20,6 @@ orwl holders -release [-fence N] NAME    tell its holders to let go`
 
 const holdersText = `A holder that is told so ends: orwl lock ends its command. The next one has the lock when
 the holder has let go, or after the lease and its skew.
-
-In a run, tasks that use the same resources are in the list, from all nodes. A home knows of
-another node's request only the tasks that it may be of: "a or b". The time of a task is
-the least that it can be, and is empty if nobody has looked before.
 `
 
 // runHolders is orwl holders.
@@ -102,7 +98,7 @@ func printStates(out io.Writer, states ...session.State) error {
 			fmt.Fprintf(w, "%s\tfree\t\t\t\n", s.Name)
 		}
 		for _, r := range s.Requests {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", s.Name, stateOf(r), fenceOf(r), timeOf(r), whoOf(r))
+			fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", s.Name, stateOf(r), fenceOf(r), r.For.Round(time.Millisecond), r.Who)
 		}
 		if more := s.Length - len(s.Requests); more > 0 {
 			fmt.Fprintf(w, "%s\t%d more\t\t\t\n", s.Name, more)
@@ -114,9 +110,7 @@ func printStates(out io.Writer, states ...session.State) error {
 // writeStates writes an object of JSON for each lock.
 func writeStates(out io.Writer, states ...session.State) error {
 	type request struct {
-		Who     string  `json:"who,omitempty"`
-		Task    string  `json:"task,omitempty"`
-		Node    *int    `json:"node,omitempty"` // of a task
+		Who     string  `json:"who"`
 		State   string  `json:"state"`
 		Fence   uint64  `json:"fence,omitempty"`
 		Seconds float64 `json:"seconds"`
@@ -124,11 +118,7 @@ func writeStates(out io.Writer, states ...session.State) error {
 	for _, s := range states {
 		all := make([]request, 0, len(s.Requests))
 		for _, r := range s.Requests {
-			row := request{Who: r.Who, State: stateOf(r), Fence: r.Fence, Seconds: r.For.Seconds()}
-			if isTask(r) {
-				row.Who, row.Task, row.Node = "", r.Who, &r.Node
-			}
-			all = append(all, row)
+			all = append(all, request{r.Who, stateOf(r), r.Fence, r.For.Seconds()})
 		}
 		err := json.NewEncoder(out).Encode(struct {
 			Lock     string    `json:"lock"`
@@ -156,29 +146,8 @@ func stateOf(r session.Request) string {
 	return "waits"
 }
 
-// isTask reports whether a request is one of a task.
-func isTask(r session.Request) bool { return r.Session == 0 }
-
-func whoOf(r session.Request) string {
-	if isTask(r) {
-		return fmt.Sprintf("task %s, node %d", r.Who, r.Node)
-	}
-	return r.Who
-}
-
-func timeOf(r session.Request) string {
-	d := r.For.Round(time.Millisecond)
-	switch {
-	case !isTask(r):
-		return fmt.Sprint(d)
-	case d == 0:
-		return ""
-	}
-	return fmt.Sprintf(">%v", d)
-}
-
 func fenceOf(r session.Request) string {
-	if !r.Held || isTask(r) {
+	if !r.Held {
 		return "-"
 	}
 	return fmt.Sprint(r.Fence)

@@ -152,7 +152,7 @@ func hold(l *session.Lock, c *exec.Cmd, out io.Writer, signals <-chan os.Signal)
 	defer runtime.UnlockOSThread()
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, command.Below(out), os.Stderr
 	c.Env = append(os.Environ(), "ORWL_LOCK="+l.Name(), fmt.Sprintf("ORWL_FENCE=%d", l.Fence()))
-	if errors.Is(l.Prior(), session.ErrPriorHolderLost) || errors.Is(l.Prior(), session.ErrPoisoned) {
+	if errors.Is(l.Prior(), session.ErrPriorHolderLost) {
 		c.Env = append(c.Env, "ORWL_PRIOR=lost")
 	}
 	group := prepare(c)

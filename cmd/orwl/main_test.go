@@ -233,11 +233,10 @@ func TestVetStandardInput(t *testing.T) {
 // orwl holders -json shows a lock as its table does.
 func TestStatesAsJSON(t *testing.T) {
 	var out bytes.Buffer
-	err := writeStates(&out, session.State{Name: "jobs", Length: 3, Requests: []session.Request{
+	err := writeStates(&out, session.State{Name: "jobs", Length: 2, Requests: []session.Request{
 		{Who: "a", Session: 1, Held: true, Fence: 7, For: 1500 * time.Millisecond}, {Who: "b", Session: 2, Read: true, For: time.Second},
-		{Who: "sweep 3", Node: 2, For: time.Second},
 	}}, session.State{Name: "free"})
-	want := `{"lock":"jobs","length":3,"requests":[{"who":"a","state":"holds","fence":7,"seconds":1.5},{"who":"b","state":"waits to read","seconds":1},{"task":"sweep 3","node":2,"state":"waits","seconds":1}]}
+	want := `{"lock":"jobs","length":2,"requests":[{"who":"a","state":"holds","fence":7,"seconds":1.5},{"who":"b","state":"waits to read","seconds":1}]}
 {"lock":"free","length":0,"requests":[]}
 `
 	if err != nil || out.String() != want {

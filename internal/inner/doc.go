@@ -1,5 +1,5 @@
 // Package inner is what other packages of this module see of package orwl, and no program needs: the requests of accesses for
-// metrics and traces, snapshots for grids, resources for sessions.
+// metrics and traces, snapshots for grids.
 //
 // Package orwl sets the variables when the program starts. A function takes an *orwl.Runtime, an *orwl.Task or an *orwl.Access,
 // as this package cannot import orwl, and panics if it gets anything else:

@@ -4,23 +4,14 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"log/slog"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
-	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // Runtime is more of an *orwl.Runtime.
 type Runtime interface {
-	// Log is the runtime's logger.
-	Log() *slog.Logger
-	// System is the program as package liveness sees it: tasks, accesses and priorities.
-	System() liveness.System
-	// Policy says what happens to a resource when a task that writes it fails. The default is queue.Discard.
-	Policy(r *resource.Resource, p queue.Policy)
-
 	// Snapshots declares that Snapshot copies the resource while a run goes on. A task that writes it then takes a lock in
 	// each round, and waits for a copy that is under way.
 	Snapshots(r *resource.Resource)
@@ -29,27 +20,8 @@ type Runtime interface {
 	// begun. A task that holds an access must not call it, so no body of Each. The bytes may be poisoned: see
 	// resource.ErrPoisoned.
 	Snapshot(ctx context.Context, r *resource.Resource, dst []byte) (bytes []byte, version uint64, err error)
-	// Relaxed declares relaxed access to a resource, from every node: see resource.Resource.Snapshot and the other kinds
-	// there. The run's fabric then has the resource's guard, and its home keeps the bytes where other nodes reach them. Fault
-	// pages do not watch such bytes.
-	//
-	// Without Relaxed, a resource allows relaxed access on its home's node only, the first one waits for earlier requests,
-	// and none begins while a run of one node has the resource for itself. Relaxed access to a resource that has been
-	// declared waits for none.
-	//
-	// No task declares an access to such a resource: its bodies use handles and relaxed access. The nodes then have a fabric
-	// (see node.Node), so the program must not make another. The loss of a node breaks all resources that are declared so.
-	Relaxed(r *resource.Resource)
-
-	// Network is this node's part in the network, where it was told to listen, and the run's key. The node is nil if there
-	// is no other.
-	Network() (n node.Node, listen string, key []byte)
-	// Served is the resource of a name, for sessions of other processes. It is an error before Run has begun, and a
-	// *node.ElsewhereError on another node than the home.
-	Served(name string) (*resource.Resource, error)
-	// Queued are the requests of tasks in the queues of resources that have their home on this node, and for which match is
-	// true: by resource, in the order of the queue.
-	Queued(match func(resource string) bool) []node.Queued
+	// Network is this node's part in the network, nil if there is no other node.
+	Network() node.Node
 }
 
 // Task is more of an *orwl.Task.
@@ -74,9 +46,6 @@ type Access interface {
 
 // ErrEarly is a relaxed access or a snapshot on one of several nodes, before they know who keeps what.
 var ErrEarly = errors.New("orwl: relaxed access or snapshot before Run, on one of several nodes: make it after Run has begun")
-
-// GoOn has a run go on when other nodes are lost, if its tasks declare no accesses. options are an *orwl.Options.
-var GoOn func(options any)
 
 // Of an *orwl.Runtime, an *orwl.Task and an *orwl.Access.
 var (

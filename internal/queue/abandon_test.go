@@ -38,25 +38,17 @@ func left(t *testing.T, n *network, p *Place) {
 func TestAbandon(t *testing.T) {
 	const home, mirror = 0, 1
 	for _, c := range []struct {
-		policy  Policy
-		at      int // where the writer is
-		undo    bool
+		at      int   // where the writer is
 		want    error // the error that the next places get
 		bytes   byte
 		version uint64
 	}{
-		{policy: Discard, at: mirror, want: ErrPriorHolderLost, bytes: 1, version: 1},
-		{policy: Discard, at: home, undo: true, want: ErrPriorHolderLost, bytes: 1, version: 1},
-		{policy: Discard, at: home, want: ErrPoisoned, bytes: 7, version: 2}, // there is no copy
-		{policy: Poison, at: mirror, want: ErrPoisoned, bytes: 1, version: 1},
-		{policy: Poison, at: home, undo: true, want: ErrPoisoned, bytes: 1, version: 1},
-		{policy: Poison, at: home, want: ErrPoisoned, bytes: 7, version: 2},
-		{policy: Abort, at: mirror, want: ErrAborted},
-		{policy: Abort, at: home, want: ErrAborted},
+		{at: mirror, want: ErrPriorHolderLost, bytes: 1, version: 1},
+		{at: home, want: ErrPoisoned, bytes: 7, version: 2}, // there is no copy
 	} {
-		t.Run(fmt.Sprintf("policy %d at %d undo %t", c.policy, c.at, c.undo), func(t *testing.T) {
+		t.Run(fmt.Sprint(c.at), func(t *testing.T) {
 			n := newNetwork(2, SiteOptions{})
-			r := n.share(t, "r", 8, home, Options{Policy: c.policy, Undo: c.undo})
+			r := n.share(t, "r", 8, home, Options{})
 			first := taken(t, n, r[mirror], Write)
 			b, err := first.Writable()
 			fine(t, err)
@@ -73,14 +65,7 @@ func TestAbandon(t *testing.T) {
 			fine(t, w.Abandon(errFire))
 			n.settle(t)
 			for i := range after {
-				err := after[i].Acquire(t.Context())
-				if c.policy == Abort {
-					if !errors.Is(err, ErrAborted) && !errors.Is(err, ErrBroken) {
-						t.Errorf("node %d: %v", i, err)
-					}
-					continue
-				}
-				fine(t, err)
+				fine(t, after[i].Acquire(t.Context()))
 				if err := after[i].Prior(); !errors.Is(err, c.want) {
 					t.Errorf("node %d: prior is %v, want %v", i, err, c.want)
 				}
@@ -88,9 +73,6 @@ func TestAbandon(t *testing.T) {
 					t.Errorf("node %d: version %d is %v, want version %d to begin with %d", i, after[i].Version(), b, c.version, c.bytes)
 				}
 				fine(t, after[i].Release())
-			}
-			if c.policy == Abort {
-				return
 			}
 			n.settle(t)
 			// Prior tells the next writer, and no longer the one after it.
@@ -113,7 +95,7 @@ func TestAbandonOfWhatChangedNothing(t *testing.T) {
 		for _, m := range []Mode{Read, Write} {
 			t.Run(fmt.Sprint(at, m), func(t *testing.T) {
 				n := newNetwork(2, SiteOptions{})
-				r := n.share(t, "r", 8, 0, Options{Policy: Abort})
+				r := n.share(t, "r", 8, 0, Options{})
 				p := taken(t, n, r[at], m)
 				_, err := p.Bytes()
 				fine(t, err)
@@ -186,7 +168,7 @@ func TestPoisonStays(t *testing.T) {
 // At home, Prior tells the reason of the poison, but not an older one's.
 func TestPoisonTellsTheReason(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
-	r := n.share(t, "r", 8, 0, Options{Policy: Poison})
+	r := n.share(t, "r", 8, 0, Options{})
 	fine(t, failing(t, n, r[0]).Abandon(errFire))
 	p := taken(t, n, r[0], Read)
 	if err := p.Prior(); !errors.Is(err, ErrPoisoned) || !errors.Is(err, errFire) {
@@ -200,7 +182,7 @@ func TestPoisonTellsTheReason(t *testing.T) {
 	fine(t, failing(t, n, r[1]).Abandon(errors.New("another")))
 	n.settle(t)
 	p = taken(t, n, r[0], Read)
-	if err := p.Prior(); !errors.Is(err, ErrPoisoned) || errors.Is(err, errFire) {
+	if err := p.Prior(); !errors.Is(err, ErrPriorHolderLost) || errors.Is(err, errFire) {
 		t.Errorf("prior is %v, after the failure of a writer elsewhere", err)
 	}
 	left(t, n, p)

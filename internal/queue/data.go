@@ -8,8 +8,7 @@ import (
 )
 
 // The bytes of a resource, as the place that holds it sees them: to read, to write, to resize.
-// Below stand the copy that undoes a failed write, and the fault pages that catch a late use of a
-// view.
+// Below stand what a failed write leaves, and the fault pages that catch a late use of a view.
 
 // Bytes is the resource's memory, to read. It is valid until the place releases.
 func (p *Place) Bytes() ([]byte, error) {
@@ -33,9 +32,6 @@ func (p *Place) Writable() ([]byte, error) {
 	if err := p.mayWrite("map"); err != nil {
 		return nil, err
 	}
-	if p.x != nil && p.x.parts { // the parts are not all that it may change now
-		p.changes().Whole(len(p.r.buffer.Bytes()))
-	}
 	if !p.r.buffer.Plain() {
 		return p.open(Write)
 	}
@@ -49,7 +45,7 @@ func (p *Place) open(m Mode) (b []byte, err error) {
 		b, err = p.openPages(m)
 	}
 	if err == nil && m == Write {
-		p.beginWrite()
+		p.wrote = true
 	}
 	if err == nil && b == nil {
 		if p.Mode() == Write && !p.far() {
@@ -71,17 +67,6 @@ func (p *Place) mayWrite(op string) error {
 		return p.over(op)
 	}
 	return nil
-}
-
-// beginWrite notes that the place is about to change the bytes.
-func (p *Place) beginWrite() {
-	if p.wrote {
-		return
-	}
-	p.wrote = true
-	if p.r.mirror == nil { // the home has a copy
-		p.r.save()
-	}
 }
 
 // Size is how many bytes the resource has, once the place is granted; 0 before.
@@ -126,13 +111,11 @@ func (p *Place) Resize(size int) error {
 		p.shut()
 	}
 	wrote := p.wrote
-	p.beginWrite()
+	p.wrote = true
 	if err := r.buffer.Resize(size); err != nil {
 		p.wrote = wrote // the bytes are as before
 		return p.error("resize", err)
 	}
-	// This range covers all later ones.
-	p.changes().Whole(size)
 	return nil
 }
 
@@ -141,51 +124,28 @@ const mostBytes = math.MaxInt - 7
 
 func validSize(size int) bool { return size >= 0 && size <= mostBytes }
 
-// recovery is what a resource keeps at its home in case a writer fails. Without
-// Options.Undo it is nil until a writer fails for the first time.
-type recovery struct {
-	undo    bool   // Options.Undo
+// poison is why the bytes are half written.
+type poison struct {
 	reason  error  // of the last failure
 	version uint64 // the version that this failure left
 }
 
-// keepCopies begins Options.Undo. Since there is a copy, the buffer is not plain.
-func (r *Resource) keepCopies() {
-	r.recovery = &recovery{undo: true}
-	r.buffer.Save()
-}
-
-// save copies the bytes before they change, if the resource has Options.Undo.
-func (r *Resource) save() {
-	if c := r.recovery; c != nil && c.undo {
-		r.buffer.Save()
-	}
-}
-
-// failed notes that a writer at the home has failed after it may have changed the bytes.
-// It takes the changes back, if it can: that needs Options.Undo, and memory if the size has
-// changed. Otherwise the half-written bytes stay, as a version of their own, and the resource
-// is poisoned. No view is open.
+// failed notes that a writer at the home has failed after it may have changed the bytes. The half-written bytes stay, as a
+// version of their own, and the resource is poisoned. No view is open.
 func (r *Resource) failed(reason error) {
-	restored := r.recovery != nil && r.recovery.undo && r.buffer.Restore()
 	r.ledger.Lose(Write)
-	if !restored {
-		r.ledger.Poison()
-	}
-	if r.recovery == nil {
-		r.recovery = new(recovery)
-	}
-	r.recovery.reason, r.recovery.version = reason, r.ledger.Version()
+	r.ledger.Poison()
+	r.poison = &poison{reason, r.ledger.Version()}
 }
 
 // poisoned returns why the bytes are poisoned, as far as this node knows. A commit
 // makes another version, and poison from another node has no reason.
 func (r *Resource) poisoned() error {
-	c := r.recovery
-	if c == nil || r.ledger.Prior() != coherence.PriorPoisoned || c.version != r.ledger.Version() {
+	p := r.poison
+	if p == nil || r.ledger.Prior() != coherence.PriorPoisoned || p.version != r.ledger.Version() {
 		return nil
 	}
-	return c.reason
+	return p.reason
 }
 
 // FaultPages gives resources fault pages, by [Options]: a view of a resource then

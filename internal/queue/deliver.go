@@ -127,9 +127,6 @@ func (s *Site) spare(c *scratch) {
 	if cap(c.in.IDs) > most {
 		c.in.IDs = nil
 	}
-	if cap(c.in.Spans) > most {
-		c.in.Spans = nil
-	}
 	s.scratches.Put(c)
 }
 
@@ -139,8 +136,7 @@ func (s *Site) send(to Node, m *coherence.Message, r *Resource, c *scratch) {
 	c.header = coherence.AppendHeader(c.header[:0], m)
 	s.counts.sent.Add(1)
 	s.counts.bytesOut.Add(uint64(len(m.Bytes)))
-	// If its writer gives up, pushed bytes may change before they are taken.
-	lasting := m.Whole && m.Kind != coherence.PushMessage && r.buffer.Store() == nil
+	lasting := m.Whole && r.buffer.Store() == nil
 	if m.Kind == coherence.ReleaseMessage {
 		_ = s.o.Transport.Post(to, c.header, m.Bytes, lasting)
 	} else {

@@ -39,9 +39,8 @@
 // A resource has bytes, zero at first. A place maps them while it
 // holds the resource. Misuse is a typed error. With [FaultPages] a late use of a view
 // faults, and the error names the view. A version counts the writes, a fence the granted
-// writers. A writer may name what it changed ([Place.Dirty]): then only that travels to the
-// home. A writer that fails ends with [Place.Abandon], which commits nothing: [Policy] says
-// what the next ones find, and [Options.Undo] keeps the last committed bytes for them.
+// writers. A writer that fails ends with [Place.Abandon], which commits nothing: [Place.Prior]
+// tells the next ones.
 //
 // # Nodes
 //
@@ -57,17 +56,16 @@
 // # Relaxed access
 //
 // A resource with [Options.Relaxed] also allows access without an order, for example
-// [Resource.Snapshot], [Resource.WriteRelaxed] and [Resource.Relaxed]. The guard keeps it
+// [Resource.Snapshot] and [Resource.Relaxed]. The guard keeps it
 // apart from ordered access: the queue holds a reader-writer lock for all ordered accesses
-// together, and gives it up if a relaxed access waits (guard.go). With [Reach] it works on
-// every node of a run: the home keeps header and bytes in memory that other nodes get and
-// put by their windows (reach.go). A resource without relaxed access has no guard.
+// together, and gives it up if a relaxed access waits (guard.go). It works at the home. A
+// resource without relaxed access has no guard.
 //
 // # What a nil of Release says
 //
 // At the home, a write is committed when Release returns nil. On another node, the bytes
 // are handed to the transport then. The home commits them when they arrive, unless it has
-// lost the node before. [Place.Flush] returns nil when the home has committed the write.
+// lost the node before. [Site.Flush] returns nil when the home has committed the write.
 //
 // A write that may be lost is reported in any case, as a [LostWriteError]: by the next
 // request or acquire of the place that wrote, and by [Site.Flush].
@@ -79,20 +77,18 @@
 //
 // A grant sees all that was done before the Release, Renew or Cancel that caused it.
 // Looking at a place from outside orders nothing. The queue's words are never locked.
-// [FaultPages] and [Place.OnLoss] have a mutex each, and call nothing while they hold
-// it. A home with mirrors has a mutex, and so has a mirror; see [Site].
+// [FaultPages] have a mutex, and call nothing while they hold it. A home with mirrors has a mutex, and so has a mirror; see [Site].
 //
 // # The files
 //
 //	resource, names               a resource, and the words of the package
 //	place, waiter, leave          a request: announced and acquired; how it waits; how it ends
 //	queue, slots                  the order
-//	data, changes                 the bytes, and what has changed in them
+//	data                          the bytes
 //	site, deliver                 a node's part: homes and mirrors declared, messages in and out
 //	home                          mirrors' requests in the queue of their home
 //	mirror, flush, loss           requests elsewhere; what the home has not confirmed; lost nodes
 //	relaxed, inside               relaxed access: what allows it, and how it is used
 //	guard, entry                  the lock between ordered and relaxed access, and the ways in and out
-//	reach, relaxed_remote         relaxed access from every node: at the home, and elsewhere
 //	observe                       events, and states at one moment
 package queue

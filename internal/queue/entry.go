@@ -89,18 +89,6 @@ func (p *Place) tryEnter(s uint64) bool {
 	return false
 }
 
-// enterAtOnce is enter if that changes no lock.
-func (p *Place) enterAtOnce(s uint64) bool {
-	g := p.r.guard.Load()
-	for v := g.load(); v&busy == 0 && g.fits(v, modeOf(s)); v = g.load() {
-		if g.join(v) {
-			p.r.entered(s)
-			return true
-		}
-	}
-	return false
-}
-
 // entered accounts for a stray that has entered.
 func (r *Resource) entered(s uint64) {
 	g := r.guard.Load()
@@ -131,8 +119,6 @@ func (r *Resource) leave(s uint64) {
 	woken := r.settle(c, c)
 	if last {
 		g.decide(woken)
-	} else if g.published != nil && r.completed.Load()&broken != 0 {
-		g.abandon()
 	}
 }
 
@@ -206,7 +192,6 @@ func (g *guard) abandon() {
 	g.and(^uint64(passing))
 	g.revoke()
 	g.wake()
-	g.tellEnd()
 }
 
 // giveUp gives up the lock if the word is still v. In v there is no member inside.
@@ -222,20 +207,10 @@ func (g *guard) giveUp(v uint64) bool {
 	if !g.cas(v, (v|busy)&^passing) {
 		return false
 	}
-	if reach := g.locks.Reach; reach != nil {
-		reach.Aside(func() { g.release(v & modeMask) })
-	} else {
-		g.release(v & modeMask)
-	}
-	return true
-}
-
-// release releases the lock that the FIFO owns in a mode, and ends busy.
-func (g *guard) release(mode uint64) {
-	g.leaveOrdered(mode)
-	g.and(relaxedMask)
+	g.leaveOrdered(v & modeMask)
+	g.and(relaxedMask) // ends busy
 	g.wake()
-	g.tellEnd()
+	return true
 }
 
 // enterRelaxed waits for the guard's relaxed side. It first tries the lock without announcing
@@ -249,9 +224,7 @@ func (r *Resource) enterRelaxed(ctx context.Context, m Mode, number uint64) (*gu
 		return nil, r.brokenError()
 	}
 	k := g.locks.Relaxed
-	if g.remote != nil {
-		err = g.remote.lock(ctx, k, m, number)
-	} else if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
+	if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
 		r.tellRelaxed(RelaxedWaiting, number, m, nil)
 		r.add(&g.word, oneRelaxed)
 		g.revoke()

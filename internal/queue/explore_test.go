@@ -16,8 +16,8 @@ import (
 )
 
 var (
-	seeds  = rings.Seeds("resource.seeds", 1000, 256_000, "TestSeeds, TestGuardSeeds, TestReachSeeds: seeds")
-	states = rings.Size("resource.states", 1000, 8000, 200_000, "TestExhaust, TestGuardExhaust, TestReachExhaust, TestPokeExhaust: states of each search; all of them, if 0")
+	seeds  = rings.Seeds("resource.seeds", 1000, 256_000, "TestSeeds, TestGuardSeeds: seeds")
+	states = rings.Size("resource.states", 1000, 8000, 200_000, "TestExhaust, TestGuardExhaust, TestPokeExhaust: states of each search; all of them, if 0")
 )
 
 // game is a system of ranks that each play a script on places of one resource. Each
@@ -492,3 +492,35 @@ func TestExhaust(t *testing.T) {
 		})
 	}
 }
+
+// mustReach fails the test for each state that was not reached since the last call of
+// Reached. An ordinary build does not count: go test -tags invariants, as CI does.
+func mustReach(t *testing.T, states ...string) {
+	t.Helper()
+	if !invariant.Enabled {
+		return
+	}
+	reached := invariant.Reached()
+	for _, s := range states {
+		if reached[s] == 0 {
+			t.Errorf("no seed reaches this state: %s", s)
+		}
+		t.Logf("%6d times: %s", reached[s], s)
+	}
+}
+
+// FIFO is the specification of the queue, liveness.FIFO. Package liveness imports
+// this package, so only the tests in package resource_test can import liveness. They
+// set NewFIFO, and the tests in this package use it.
+type FIFO interface {
+	Request(id ID, m Mode, granted []ID) ([]ID, error)
+	Release(id ID, granted []ID) ([]ID, error)
+	Renew(id, next ID, m Mode, granted []ID) ([]ID, error)
+	Cancel(id ID, granted []ID) ([]ID, error)
+	Granted(id ID) (granted, queued bool)
+	Len() int
+	All(yield func(group int, m Mode, id ID) bool)
+}
+
+// NewFIFO makes an empty FIFO.
+var NewFIFO func() FIFO

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -35,52 +36,23 @@ func (e *LostWriteError) Unwrap() error { return e.Err }
 // Is matches ErrLost.
 func (e *LostWriteError) Is(target error) bool { return target == ErrLost }
 
-// Flush returns nil when the home has committed every write that the place has released.
-// It concerns the resource that the place requested last. A write at the home is committed
-// by its release, so there Flush returns at once.
+// Flush returns nil when the homes have committed every write that places of this node have released. A write at its home is
+// committed by its release. Flush asks all homes, then waits for all.
 //
-// A write that may be lost is a [*LostWriteError]. If ctx ends first, Flush returns a
-// [*PlaceError] with the reason, and may be called again.
-func (p *Place) Flush(ctx context.Context) error { return Flush(ctx, p) }
-
-// Flush is [Place.Flush] of several places. It asks all homes, then waits for all.
-func Flush(ctx context.Context, places ...*Place) error {
-	var all []inquiry
-	for _, p := range places {
-		if p.r != nil && p.r.mirror != nil {
-			all = append(all, inquiry{f: p.r.mirror, by: p})
-		}
-	}
-	return flush(ctx, all)
-}
-
-// Flush is [Place.Flush] of all places of this node. It returns each lost write once, and
-// the place that wrote is told all the same.
+// A write that may be lost is a [*LostWriteError]. Flush returns each once, and the place that wrote is told all the same.
+// If ctx ends first, Flush returns a [*PlaceError] with the reason, and may be called again.
 func (s *Site) Flush(ctx context.Context) error {
 	s.mu.RLock()
-	all := make([]inquiry, 0, len(s.mirrors))
-	for _, f := range s.mirrors {
-		all = append(all, inquiry{f: f})
-	}
+	all := slices.Collect(maps.Values(s.mirrors))
 	s.mu.RUnlock()
-	slices.SortFunc(all, func(a, b inquiry) int { return cmp.Compare(a.f.r.name, b.f.r.name) })
-	return flush(ctx, all)
-}
-
-// inquiry is a question to a home about the last write that was released here.
-type inquiry struct {
-	f  *mirror
-	by *Place  // nil: whichever place wrote
-	w  *waiter // for the answer, nil if it is known
-}
-
-func flush(ctx context.Context, all []inquiry) error {
-	for i := range all {
-		all[i].w = all[i].f.ask(all[i].by)
+	slices.SortFunc(all, func(a, b *mirror) int { return cmp.Compare(a.r.name, b.r.name) })
+	waits := make([]*waiter, len(all)) // for the answers, nil if one is known
+	for i, f := range all {
+		waits[i] = f.ask()
 	}
 	var errs error
-	for _, q := range all {
-		errs = errors.Join(errs, q.f.answer(ctx, q.w), q.f.collectLost(q.by))
+	for i, f := range all {
+		errs = errors.Join(errs, f.answer(ctx, waits[i]), f.collectLost())
 	}
 	return errs
 }
@@ -114,14 +86,13 @@ func (f *mirror) tell(p *Place) error {
 	return nil
 }
 
-// collectLost are the lost writes of a place, or of all places if by is nil.
-func (f *mirror) collectLost(by *Place) (errs error) {
+// collectLost are the lost writes that no Flush has named.
+func (f *mirror) collectLost() (errs error) {
 	f.mu.Lock()
 	defer f.unlock()
 	for l := f.lostWrites; l != nil; l = l.next {
-		if by == nil && !l.collected || by == l.by {
+		if !l.collected {
 			errs = errors.Join(errs, l.err)
-			l.told = l.told || by == l.by
 			l.collected = true
 		}
 	}
@@ -140,12 +111,11 @@ func (f *mirror) forgetLost() {
 	}
 }
 
-// ask asks the home about the last write, if the place by wrote it, or any place if by is
-// nil. It returns a waiter for the answer, nil if the answer is known.
-func (f *mirror) ask(by *Place) *waiter {
+// ask asks the home about the last write. It returns a waiter for the answer, nil if the answer is known.
+func (f *mirror) ask() *waiter {
 	f.mu.Lock()
 	defer f.unlock()
-	if f.half.Unconfirmed() == 0 || by != nil && by != f.writer {
+	if f.half.Unconfirmed() == 0 {
 		return nil
 	}
 	s := f.site.scratch()

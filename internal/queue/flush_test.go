@@ -45,27 +45,25 @@ func TestFlush(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
 	r := n.share(t, "r", 8, 0, Options{})
 	var p, idle, local Place
-	fine(t, p.Flush(over(t)))
+	fine(t, n.sites[1].Flush(over(t)))
 	fine(t, idle.Request(r[1], Read))
 	fine(t, idle.Cancel())
 	writeOnce(t, n, &p, r[1], 1)
-	fine(t, p.Flush(over(t))) // it concerns what was released
+	fine(t, n.sites[1].Flush(over(t))) // it concerns what was released
 	fine(t, p.Release())
 	for range 2 {
-		err := p.Flush(over(t))
+		err := n.sites[1].Flush(over(t))
 		var e *PlaceError
 		if !errors.Is(err, context.Canceled) || errors.Is(err, ErrLost) || !errors.As(err, &e) || e.Resource != "r" || e.Op != "flush" {
 			t.Fatalf("flush of a write that is under way: %v", err)
 		}
 	}
-	fine(t, idle.Flush(over(t)))
 	fine(t, n.sites[0].Flush(over(t)))
 	before := n.sites[1].Counts().Sent
 	if err := n.sites[1].Flush(over(t)); !errors.Is(err, context.Canceled) {
 		t.Fatalf("flush of a node whose write is under way: %v", err)
 	}
 	n.settle(t)
-	fine(t, Flush(over(t), &idle, &p))
 	fine(t, n.sites[1].Flush(over(t)))
 	if after := n.sites[1].Counts().Sent; after != before {
 		t.Errorf("it asks again: %d messages more", after-before)
@@ -75,7 +73,7 @@ func TestFlush(t *testing.T) {
 	_, err := local.Writable()
 	fine(t, err)
 	fine(t, local.Release())
-	fine(t, local.Flush(over(t)))
+	fine(t, n.sites[0].Flush(over(t)))
 	if v := r[0].ledger.Version(); v != 2 {
 		t.Errorf("version %d, want 2", v)
 	}
@@ -90,7 +88,7 @@ func TestFlushOfPairAsksNothing(t *testing.T) {
 	fine(t, p.Renew())
 	n.settle(t)
 	before := n.sites[1].Counts().Sent
-	fine(t, p.Flush(over(t)))
+	fine(t, n.sites[1].Flush(over(t)))
 	if after := n.sites[1].Counts().Sent; after != before {
 		t.Errorf("%d messages for what is known", after-before)
 	}
@@ -116,7 +114,7 @@ func TestFlushWaits(t *testing.T) {
 					asks <- struct{}{}
 				}
 			}
-			go func() { done <- p.Flush(context.Background()) }()
+			go func() { done <- n.sites[1].Flush(context.Background()) }()
 			<-asks
 			n.sent = nil
 			if lost {
@@ -132,7 +130,7 @@ func TestFlushWaits(t *testing.T) {
 				}
 			}
 			if err := n.sites[1].Flush(over(t)); err != nil {
-				t.Errorf("what the place was told by Flush is named again: %v", err)
+				t.Errorf("what Flush has named is named again: %v", err)
 			}
 			if p.Held() || p.Requested() != renew {
 				t.Errorf("renew %t, lost %t: held %t, requested %t", renew, lost, p.Held(), p.Requested())
@@ -142,6 +140,9 @@ func TestFlushWaits(t *testing.T) {
 			}
 			if p.listed {
 				t.Errorf("renew %t, lost %t: an idle place has left something behind", renew, lost)
+			}
+			if lost { // the place that wrote is told all the same
+				isLost(t, p.Request(r[1], Read), fence, errQuiet)
 			}
 			fine(t, p.Request(r[1], Read)) // it says nothing more of the write
 			n.settle(t)

@@ -32,8 +32,6 @@ import (
 //	                                   ▲               │
 //	                                   └─── give up ───┘
 //
-// A guard that all nodes share begins as unowned: see reach.go.
-//
 // Born admits members as writing does, but the lock was not taken, and no relaxed
 // access may touch it yet. Busy means that a goroutine is taking the lock or giving it
 // up. Meanwhile all others leave the lock alone, and every field of the word but
@@ -78,10 +76,6 @@ type guard struct {
 	list  atomic.Pointer[waiter] // waiters for the end of busy or born
 	armed atomic.Bool
 	debt  atomic.Int64 // strays that are not accounted for yet
-
-	// Both nil without relaxed access from other nodes.
-	published *published     // at the home
-	remote    *relaxedRemote // on the other nodes
 }
 
 const (
@@ -196,9 +190,6 @@ func (g *guard) admit(ctx context.Context, v uint64, m Mode) (in bool, err error
 	} else {
 		err = g.locks.Ordered.AcquireRead(ctx)
 	}
-	if err == nil {
-		g.published.load(g.r)
-	}
 	g.taken(m, err == nil)
 	if errors.Is(err, locks.ErrBroken) {
 		g.r.Break(err)
@@ -222,9 +213,6 @@ func (g *guard) tryAdmit(v uint64, m Mode) (in, tried bool) {
 	} else {
 		try, ok := g.locks.Ordered.(locks.ReadTryer)
 		in = ok && try.TryAcquireRead()
-	}
-	if in {
-		g.published.load(g.r)
 	}
 	g.taken(m, in)
 	return in, true
@@ -258,9 +246,6 @@ func (g *guard) taken(m Mode, got bool) {
 		}
 	}
 	g.wake()
-	if !got {
-		g.tellEnd()
-	}
 }
 
 // seize makes the word busy if it is still v, and releases the lock if the FIFO owned
@@ -272,6 +257,16 @@ func (g *guard) seize(v uint64) bool {
 	}
 	g.leaveOrdered(v & modeMask)
 	return true
+}
+
+// leaveOrdered releases the lock that the FIFO owns in a mode.
+func (g *guard) leaveOrdered(mode uint64) {
+	switch mode {
+	case reading:
+		g.locks.Ordered.ReleaseRead()
+	case writing:
+		g.locks.Ordered.Release()
+	}
 }
 
 // line lists a waiter while the word has the state that it waits on. It looks at the

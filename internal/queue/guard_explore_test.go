@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -29,8 +30,6 @@ type sides struct {
 	tl      int
 	locked  string // by which lock of the table; one of a single word, if empty
 	faults  sim.Faults
-	// How many of the scripts, the last ones, are of other nodes: see guard_elsewhere_test.go.
-	elsewhere int
 }
 
 // bout is a step of a script.
@@ -88,8 +87,6 @@ type match struct {
 	readers   int
 	relaxedW  int
 	relaxedR  int
-	aside     aside
-	others    []*Resource
 	written   uint64
 }
 
@@ -199,23 +196,11 @@ func (d sides) setup(f *sim.Fabric) (sim.Program, error) {
 	if t.lock, err = newLockSides(f, d.locked); err != nil {
 		return sim.Program{}, err
 	}
-	var reach *Reach
-	if d.elsewhere > 0 {
-		if reach, err = t.reach(f, ranks); err != nil {
-			return sim.Program{}, err
-		}
-	}
 	err = r.allow(RelaxedOptions{TL: d.tl, Guard: func() (Guard, error) {
-		return Guard{Ordered: t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), Relaxed: t, Reach: reach}, nil
+		return Guard{Ordered: t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), Relaxed: t}, nil
 	}})
 	if err != nil {
 		return sim.Program{}, err
-	}
-	if d.elsewhere > 0 {
-		if _, err := r.makeGuard(); err != nil {
-			return sim.Program{}, err
-		}
-		t.word = r.guard.Load().word.Load()
 	}
 	r.relaxed.o.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
 	t.seats = make([][]*chair, ranks)
@@ -233,16 +218,7 @@ func (t *match) bout(ctx context.Context, w rma.Window) error {
 	me := w.Rank()
 	t.at = w.(*sim.Window)
 	if int(me) == len(t.scripts) {
-		if t.elsewhere > 0 {
-			return t.serve(t.at)
-		}
 		return nil
-	}
-	if t.elsewhere > 0 {
-		defer func() {
-			t.at = w.(*sim.Window)
-			t.ring()
-		}()
 	}
 	for i, m := range t.scripts[me] {
 		err := t.move(ctx, t.seats[me][m.place], m)
@@ -353,11 +329,11 @@ func (t *match) move(ctx context.Context, s *chair, m bout) error {
 			return nil
 		}
 		if m.mode == Write {
-			return t.of(me).WriteRelaxed(ctx, inside)
+			return t.r.WriteRelaxed(ctx, inside)
 		}
-		return t.of(me).ReadRelaxed(ctx, inside)
+		return t.r.ReadRelaxed(ctx, inside)
 	case relaxedOpen:
-		return t.of(me).Open(ctx)
+		return t.r.Open(ctx)
 	case signalOthers:
 		t.at.FetchOp(0, rma.Disp(1+t.places), rma.Replace, 1)
 	case hearSignal:
@@ -463,7 +439,6 @@ func (t *match) state() uint64 {
 	mix(t.r.completed.Load())
 	mix(uint64(t.inRow))
 	mix(t.written)
-	mix(uint64(len(t.aside.queue)))
 	if t.broken() {
 		mix(1)
 	}
@@ -651,4 +626,18 @@ func TestGuardExhaust(t *testing.T) {
 		"readers meet again": {scripts: [][]bout{one(Read, relaxedOpen, orderedRequest, orderedAcquire, hearSignal, orderedRelease),
 			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), enter(Write)}},
 	})
+}
+
+// see checks that an access finds the last write, all of it, and has a writer make the next.
+func (t *match) see(b []byte, m Mode) error {
+	x, y := binary.NativeEndian.Uint64(b), binary.NativeEndian.Uint64(b[8:])
+	if x != t.written || y != t.written {
+		return fmt.Errorf("the bytes are of write %d and %d, want %d", x, y, t.written)
+	}
+	if m == Write {
+		t.written++
+		binary.NativeEndian.PutUint64(b, t.written)
+		binary.NativeEndian.PutUint64(b[8:], t.written)
+	}
+	return nil
 }

@@ -29,11 +29,10 @@ type home struct {
 	news atomic.Pointer[guest]
 	over atomic.Bool // the resource is broken, and every mirror knows
 
-	mu      sync.Mutex
-	half    coherence.Home
-	turns   coherence.Turns
-	guests  []*guest // by the half's number, nil where there is none
-	writers []int    // guests that wait, in their order, and some that no longer wait
+	mu     sync.Mutex
+	half   coherence.Home
+	turns  coherence.Turns
+	guests []*guest // by the half's number, nil where there is none
 }
 
 // guest is the place of a mirror's request in the queue of the home.
@@ -98,9 +97,6 @@ func (h *home) operate(o coherence.Operation, w *coherence.Work) {
 		g.haunt()
 		h.site.leave(g)
 		h.half.Withdrawn(o.Guest, w)
-	case coherence.Break:
-		clear(h.guests)
-		h.r.Break(ErrAborted)
 	}
 }
 
@@ -110,9 +106,6 @@ func (h *home) enqueue(g *guest, number int, m Mode, ticket uint64) {
 		h.guests = append(h.guests, nil)
 	}
 	h.guests[number], g.number = g, number
-	if m == Write {
-		h.writers = append(h.writers, number)
-	}
 	g.state.Set(ticket | modeBit(m) | requestedBit)
 	g.list(g.state.Load(), &g.hook)
 }
@@ -147,40 +140,18 @@ func (g *guest) granted() {
 	}
 }
 
-// hold makes a granted guest one that holds, as Acquire does, and reports whether it does
-// now. If there is a guard, it waits there for a relaxed access to end, which waits for no
-// grant. A lock of several nodes may need their messages for that, which this goroutine
-// delivers. So another goroutine waits, and the guest is news again once it holds.
+// hold makes a granted guest one that holds, as Acquire does, and reports whether it does now: it fails if the resource is
+// broken. If there is a guard, it waits there for a relaxed access to end, which waits for no grant.
 func (g *guest) hold() bool {
 	s := g.state.Load()
 	g.listed = false
-	switch {
-	case s&heldBit != 0:
-		return true // it is news again
-	case g.r.completed.Load()&guarded == 0:
-		g.state.Set(s ^ phaseBits)
-		return true
-	case g.r.published() == nil:
-		return g.holdInside(s)
-	case g.enterAtOnce(s):
-		g.state.Set((s | doorBit) ^ phaseBits)
-		return true
-	}
-	g.r.guard.Load().locks.Reach.Aside(func() {
-		if h := g.home; g.holdInside(s) {
-			g.granted()
-			h.poke()
+	if g.r.completed.Load()&guarded != 0 {
+		if g.enter(context.Background(), s, false) != nil {
+			return false
 		}
-	})
-	return false
-}
-
-// holdInside makes the guest one that holds in the guard. It fails if the resource is broken.
-func (g *guest) holdInside(s uint64) bool {
-	if g.enter(context.Background(), s, false) != nil {
-		return false
+		s |= doorBit
 	}
-	g.state.Set((s | doorBit) ^ phaseBits)
+	g.state.Set(s ^ phaseBits)
 	return true
 }
 
@@ -219,7 +190,7 @@ func (h *home) stirred() bool {
 // locked leaves its news to the owner. So unlock looks again afterwards.
 func (h *home) unlock() {
 	for {
-		if h.stirred() || len(h.writers) > 0 {
+		if h.stirred() {
 			h.tell()
 		}
 		h.r.point()
@@ -241,9 +212,6 @@ func (h *home) tell() {
 	}
 	if h.r.completed.Load()&broken != 0 {
 		h.end(s)
-	} else if h.pushable() {
-		h.half.Push(h.writers[0], &s.work)
-		h.do(s)
 	}
 }
 
@@ -262,30 +230,6 @@ func (h *home) takeNews(s *scratch) {
 		}
 		g = next
 	}
-}
-
-// pushable reports whether the first guest of writers may have the bytes already: it waits
-// only for readers that are granted, so no other writer comes before it.
-//
-// Only guests are looked at, and only when one of their steps, or the grant of one, comes
-// by. So one moment is missed: when a writer's release grants readers of this node only.
-// Then the bytes come with the grant.
-func (h *home) pushable() bool {
-	for len(h.writers) > 0 {
-		if g := h.guests[h.writers[0]]; g != nil {
-			if s := g.state.Load(); s&(requestedBit|writeBit) == requestedBit|writeBit {
-				c := h.r.completed.Load()
-				// With relaxed access, any writer may come in between.
-				return c&(guarded|broken) == 0 && passed(c, s) && !due(c, s&^flags, Write)
-			}
-		}
-		if len(h.writers) == 1 {
-			h.writers = h.writers[:0] // so that a pair does not allocate
-		} else {
-			h.writers = h.writers[1:]
-		}
-	}
-	return false
 }
 
 // end tells all mirrors that the resource is broken.

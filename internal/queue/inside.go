@@ -6,47 +6,7 @@ import (
 	"fmt"
 )
 
-// By relaxed access a program calls a function with the bytes, takes a snapshot, or goes inside
-// until it leaves.
-
-// ReadRelaxed calls read with the bytes while there is no writer. The function must not
-// change the bytes, and must not keep them. ReadRelaxed returns its error unchanged. If
-// the resource is poisoned, ReadRelaxed returns an error that matches [ErrPoisoned], and
-// does not call read.
-func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
-	in, err := r.come(ctx, "relaxed read", Read)
-	if err != nil {
-		return err
-	}
-	defer in.Leave()
-	if err := in.unpoisoned("relaxed read"); err != nil {
-		return err
-	}
-	return read(in.Bytes())
-}
-
-// WriteRelaxed calls write with the bytes while there is no other reader or writer. The
-// function must not keep the bytes. WriteRelaxed returns its error unchanged. If write
-// returns an error, panics or calls runtime.Goexit, it has failed, and nothing is
-// committed: see [Inside.Abandon].
-func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) (err error) {
-	in, err := r.come(ctx, "relaxed write", Write)
-	if err != nil {
-		return err
-	}
-	err = errUnfinished // unless write returns
-	defer func() {
-		if err != nil {
-			in.Abandon(err)
-		} else {
-			in.Leave()
-		}
-	}()
-	err = write(in.Bytes())
-	return err
-}
-
-var errUnfinished = errors.New("resource: the relaxed writer ended by a panic or by runtime.Goexit")
+// By relaxed access a program takes a snapshot, or goes inside until it leaves.
 
 // Snapshot appends the bytes to dst as they are between two accesses, and returns their
 // version. If the resource is poisoned, it appends them, too, and returns an error that
@@ -57,7 +17,7 @@ func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, vers
 		return dst, 0, err
 	}
 	defer in.Leave()
-	return append(dst, in.Bytes()...), in.version(), in.unpoisoned("snapshot")
+	return append(dst, in.Bytes()...), r.ledger.Version(), in.unpoisoned("snapshot")
 }
 
 // unpoisoned is the error of op if the resource is poisoned, for a relaxed reader inside.
@@ -73,9 +33,8 @@ func (i Inside) unpoisoned(op string) error {
 // reads.
 var ErrNotInside = errors.New("resource: no relaxed access for writing is open here: call Relaxed with Write, and Leave last")
 
-// Inside is a relaxed access, from [Resource.Relaxed] to Leave: ReadRelaxed and
-// WriteRelaxed without a function. It is a value, so that an access allocates nothing.
-// One goroutine uses it, once.
+// Inside is a relaxed access, from [Resource.Relaxed] to Leave. It is a value, so that an
+// access allocates nothing. One goroutine uses it, once.
 //
 //	in, err := r.Relaxed(ctx, queue.Write)
 //	if err != nil {
@@ -85,8 +44,6 @@ var ErrNotInside = errors.New("resource: no relaxed access for writing is open h
 //	...
 //	in.Leave()
 //
-// A writer that fails calls Abandon instead of Leave.
-//
 // The leaf rule holds as for any relaxed access: between Relaxed and Leave the task waits
 // for no ordered grant. If a panic between them is recovered elsewhere, the resource
 // stays locked for good.
@@ -94,9 +51,8 @@ type Inside struct {
 	r      *Resource
 	g      *guard
 	mode   Mode
-	number uint64       // for observers: see Event.Relaxed
-	by     *Holder      // nil: the context carries none
-	copy   *relaxedCopy // nil at the home
+	number uint64  // for observers: see Event.Relaxed
+	by     *Holder // nil: the context carries none
 }
 
 // Relaxed begins a relaxed access: for reading beside other readers, or for writing
@@ -124,50 +80,19 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 		return Inside{}, r.relaxedError(op, m, err)
 	}
 	in := Inside{r: r, g: g, mode: m, number: number, by: h}
-	if err := in.arrive(); err != nil {
-		in.unlock()
-		r.tellRelaxed(RelaxedFailed, number, m, err)
-		return Inside{}, r.relaxedError(op, m, err)
+	if m == Write {
+		r.buffer.Own()
 	}
 	r.tellRelaxed(RelaxedAcquired, number, m, nil)
 	h.enter(r)
 	return in, nil
 }
 
-// arrive brings the bytes of an access that has the guard.
-func (i *Inside) arrive() (err error) {
-	r := i.r
-	if i.g.remote != nil {
-		i.copy, err = i.g.remote.fetch()
-		return err
-	}
-	i.g.published.load(r)
-	if i.g.published != nil && r.load(&r.completed)&broken != 0 {
-		return r.brokenError()
-	}
-	if i.mode == Write {
-		r.buffer.Own()
-		r.save()
-	}
-	return nil
-}
-
 // Bytes returns the resource's bytes. They are valid until Leave or Resize. A reader
 // must not change them.
 func (i Inside) Bytes() []byte {
-	if i.copy != nil {
-		return i.copy.bytes[:len(i.copy.bytes):len(i.copy.bytes)]
-	}
 	b := i.r.buffer.Bytes()
 	return b[:len(b):len(b)]
-}
-
-// version is the version of the bytes.
-func (i Inside) version() uint64 {
-	if i.copy != nil {
-		return i.copy.words[headVersion]
-	}
-	return i.r.ledger.Version()
 }
 
 // Resize changes the number of bytes, as Place.Resize does, and returns them: the old
@@ -182,65 +107,21 @@ func (i Inside) Resize(size int) ([]byte, error) {
 	case size == len(i.Bytes()):
 		return i.Bytes(), nil
 	}
-	resize := i.r.buffer.Resize
-	if i.copy != nil {
-		resize = i.copy.resize
-	}
-	if err := resize(size); err != nil {
+	if err := i.r.buffer.Resize(size); err != nil {
 		return nil, fmt.Errorf("resource: %q: %w", i.r.name, err)
 	}
 	return i.Bytes(), nil
 }
 
 // Prior tells what happened to a writer before, or is nil: see [Place.Prior].
-func (i Inside) Prior() error {
-	if i.copy != nil {
-		return i.copy.prior()
-	}
-	return i.r.prior()
-}
+func (i Inside) Prior() error { return i.r.prior() }
 
 // Leave ends the access. If it was for writing, the bytes count as written.
 func (i Inside) Leave() {
-	switch {
-	case i.mode == Read:
-	case i.copy != nil:
-		i.copy.commit()
-	default:
+	if i.mode == Write {
 		i.r.ledger.Commit()
 	}
-	i.leave()
-}
-
-// Abandon ends the access of a writer that has failed, with the reason: nothing of the
-// write is committed. The resource's [Policy] says what happens to the bytes, and what
-// later accesses learn. A reader only leaves.
-func (i Inside) Abandon(reason error) {
-	switch {
-	case i.mode == Read:
-	case i.copy != nil:
-		i.copy.fail()
-	default:
-		i.r.failed(reason)
-	}
-	i.leave()
-	if i.mode == Write && i.r.ledger.Policy() == Abort {
-		i.r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
-	}
-}
-
-func (i Inside) leave() {
 	i.by.leave()
-	if i.copy != nil {
-		i.g.remote.done(i.copy)
-	} else {
-		i.g.published.end(i.r, i.mode)
-	}
-	i.unlock()
-}
-
-// unlock lets go of the guard.
-func (i Inside) unlock() {
 	if i.mode == Write {
 		i.g.locks.Relaxed.Unlock()
 	} else {

@@ -1,6 +1,8 @@
 package queue
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/orwl/go-orwl/internal/invariant"
@@ -64,10 +66,6 @@ func (p *Place) commit(s uint64) {
 	if p.wrote {
 		p.wrote = false
 		r.ledger.Commit()
-		if x != nil && x.dirty != nil {
-			size := len(r.buffer.Bytes())
-			r.ledger.Changed(x.dirty.Part(size), size)
-		}
 	} else if s&writeBit != 0 {
 		r.ledger.Told()
 	}
@@ -112,15 +110,8 @@ func (p *Place) endUse() {
 	if x == nil {
 		return
 	}
-	if x.dirty != nil {
-		x.dirty.Reset()
-		x.parts = false
-	}
 	if x.view != nil {
 		p.shut()
-	}
-	if x.watches {
-		p.unwatch()
 	}
 }
 
@@ -165,9 +156,6 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 		return true, fmt.Errorf("%w: %w", ErrStale, q.err)
 	}
 	a := coherence.Access{ID: q.id, Fence: q.fence, Wrote: p.wrote && how != abandons, Abandoned: how == abandons}
-	if d := p.x.dirty; d != nil && a.Wrote {
-		a.Spans = d.Part(len(f.r.buffer.Bytes()))
-	}
 	s := f.site.scratch()
 	defer f.site.spare(s)
 	m := modeOf(p.state.Load())
@@ -292,9 +280,8 @@ func (f *mirror) cancel(p *Place) {
 // or a panic. reason is that failure. Abandon never waits, and commits nothing.
 //
 // It cancels a request. It releases an access that changed nothing: one for reading, or
-// one for writing that called none of Writable, Resize and Dirty. Otherwise the
-// resource's [Policy] applies. It says what happens to the bytes, and what
-// [Place.Prior] tells the next holders.
+// one for writing that called neither Writable nor Resize. [Place.Prior] tells the
+// next holders of any other.
 func (p *Place) Abandon(reason error) error {
 	s := p.state.Load()
 	switch {
@@ -318,11 +305,51 @@ func (p *Place) Abandon(reason error) error {
 	return nil
 }
 
-// discard ends the use of the bytes after a failure. The resource's policy says what becomes of them.
+// discard ends the use of the bytes after a failure.
 func (p *Place) discard(reason error) {
 	p.endUse()
 	p.r.failed(reason)
-	if p.r.ledger.Aborted() {
-		p.r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
+}
+
+// ErrUnfinished is the reason with which a section abandons its access when its body did not return.
+var ErrUnfinished = errors.New("resource: the body of a section ended by a panic or by runtime.Goexit")
+
+// Section is one access to r: it requests, waits, runs body while the place holds, and releases.
+//
+// If it cannot acquire, because ctx ends or the resource is broken, it takes the request back and returns the reason, so
+// that the requests behind it do not wait for it. If body fails, it abandons the access: nothing that was written is
+// committed. A body fails if it returns an error, panics or calls runtime.Goexit.
+func Section(ctx context.Context, r *Resource, m Mode, body func(p *Place) error) (err error) {
+	var p Place
+	if err := p.Request(r, m); err != nil {
+		return err
 	}
+	if err := p.Acquire(ctx); err != nil {
+		return errors.Join(err, p.Cancel())
+	}
+	returned := false
+	defer func() {
+		switch {
+		case !returned:
+			_ = p.Abandon(ErrUnfinished) // the panic goes on
+		case err != nil:
+			err = errors.Join(err, p.Abandon(err))
+		default:
+			err = p.Release()
+		}
+	}()
+	err = body(&p)
+	returned = true
+	return err
+}
+
+// Look is a section that reads. It returns an error that matches [ErrPoisoned], and does not call body, if the bytes may
+// be half written.
+func Look(ctx context.Context, r *Resource, body func(p *Place) error) error {
+	return Section(ctx, r, Read, func(p *Place) error {
+		if prior := p.Prior(); errors.Is(prior, ErrPoisoned) {
+			return prior
+		}
+		return body(p)
+	})
 }

@@ -3,16 +3,13 @@ package queue
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"sync"
 
 	"github.com/orwl/go-orwl/internal/queue/coherence"
 )
 
 // When a node is lost, or may be: a site is told by Away, Lost, Suspect and Back. Its homes
 // take the node out of their queues. Its mirrors end their life, and begin another one later.
-// A place that asked for it by OnLoss learns that its grant is gone.
 
 // Away says that a node is silent for so long that it may be about to give this one up, and
 // why. All grants and requests of this node at resources with their home there are over. The
@@ -198,99 +195,5 @@ func (f *mirror) breakDown() {
 	defer f.unlock()
 	for tag := range f.half.Waiting() {
 		f.rouse(tag.(*remote))
-	}
-}
-
-// losses are the functions to call when grants are lost. Few places ask for this, so
-// there is a mutex, and nothing at all until the first place asks.
-type losses struct {
-	mu    sync.Mutex
-	lost  error // not nil once they have been called
-	calls map[*Place]func(error)
-}
-
-// OnLoss calls f with the reason if the place loses what it holds before it releases.
-// If the loss has happened already, it calls f at once. A new call replaces the
-// function of the one before; nil ends it, and so does a release.
-func (p *Place) OnLoss(f func(error)) error {
-	if p.state.Load()&heldBit == 0 {
-		return p.error("watch", ErrNotHeld)
-	}
-	l := p.r.losses.Load()
-	for l == nil {
-		p.r.losses.CompareAndSwap(nil, &losses{calls: make(map[*Place]func(error))})
-		l = p.r.losses.Load()
-	}
-	l.mu.Lock()
-	lost := l.lost
-	watches := f != nil && lost == nil
-	p.extra().watches = watches
-	if watches {
-		l.calls[p] = f
-	} else {
-		delete(l.calls, p)
-	}
-	l.mu.Unlock()
-	if p.far() && f != nil {
-		p.r.mirror.watched(p)
-	}
-	// Break may have come before the function was registered.
-	if lost == nil && p.r.reason.Load() != nil {
-		p.r.lose()
-	} else if lost != nil && f != nil {
-		f(lost)
-	}
-	return nil
-}
-
-// lose calls every function, once.
-func (r *Resource) lose() {
-	l := r.losses.Load()
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	calls := maps.Clone(l.calls)
-	clear(l.calls)
-	if l.lost == nil {
-		l.lost = r.brokenError()
-	}
-	lost := l.lost
-	l.mu.Unlock()
-	for _, f := range calls {
-		f(lost)
-	}
-}
-
-// unwatch ends what OnLoss began.
-func (p *Place) unwatch() {
-	p.x.watches = false
-	l := p.r.losses.Load()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.calls, p)
-}
-
-// callLoss has the function called that the place has given to OnLoss.
-func (f *mirror) callLoss(q *remote) {
-	l := f.r.losses.Load()
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if tell := l.calls[q.by]; tell != nil {
-		delete(l.calls, q.by)
-		f.calls = append(f.calls, call{tell, q.err})
-	}
-}
-
-// watched is called when a place that holds has asked to be told of its loss, which
-// may have come before.
-func (f *mirror) watched(p *Place) {
-	f.mu.Lock()
-	defer f.unlock()
-	if p.x.remote.err != nil {
-		f.callLoss(p.x.remote)
 	}
 }

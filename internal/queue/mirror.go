@@ -11,7 +11,7 @@ import (
 // such a place holds the ID of its request instead of a ticket. How its access ends is in
 // leave.go, and what happens when the home is lost in loss.go.
 //
-// Places are woken, and told of losses, when the mutex is free again: they may do anything.
+// Places are woken when the mutex is free again: they may do anything.
 type mirror struct {
 	site *Site
 	r    *Resource
@@ -33,14 +33,7 @@ type mirror struct {
 	lostWrites *lostWrite // writes that no caller has been told of
 
 	wake  *waiter // to be granted, by next
-	calls []call  // to be made
 	fault error   // why the resource must be broken, or nil
-}
-
-// call tells a place that it has lost its grant.
-type call struct {
-	f   func(error)
-	why error
 }
 
 // remote is the request or the access of a place at a mirror. The mirror's mutex guards it.
@@ -111,14 +104,8 @@ func (f *mirror) queue(p *Place, m Mode) {
 func (f *mirror) take(m *coherence.Message, s *scratch) error {
 	return f.turns.Take(m, f.home, f.site.budget, func(m *coherence.Message) error {
 		f.came += uint64(len(m.Bytes))
-		brought := len(m.Bytes) // the step may exchange them
 		err := f.half.Step(m, &s.work)
 		f.do(s)
-		if err == nil && m.Kind == coherence.PushMessage {
-			for tag := range f.half.Waiting() {
-				tag.(*remote).by.arrived(brought)
-			}
-		}
 		if m.Kind == coherence.RefusedMessage && f.half.Over() != nil {
 			f.clearTurns()
 			return nil // the message was for this life, and ended it
@@ -168,7 +155,6 @@ func (f *mirror) happen(e *coherence.Event) {
 			return
 		}
 		f.uses++
-		f.callLoss(q)
 	}
 }
 
@@ -180,23 +166,20 @@ func (f *mirror) rouse(q *remote) {
 	}
 }
 
-// unlock unlocks the mutex. Then it wakes the waiters, makes the calls that were noted, and
-// breaks the resource if a step could not keep its bytes.
+// unlock unlocks the mutex. Then it wakes the waiters, and breaks the resource if a step could not
+// keep its bytes.
 func (f *mirror) unlock() {
 	if (f.writer != nil || f.asking != nil) && f.half.Unconfirmed() == 0 {
 		f.answered()
 	}
-	w, calls, fault := f.wake, f.calls, f.fault
-	f.wake, f.calls, f.fault = nil, nil, nil
+	w, fault := f.wake, f.fault
+	f.wake, f.fault = nil, nil
 	f.mu.Unlock()
 	for w != nil {
 		next := w.next
 		for !w.grant(w.word.Load()) {
 		}
 		w = next
-	}
-	for _, c := range calls {
-		c.f(c.why)
 	}
 	if fault != nil {
 		f.r.Break(fault)

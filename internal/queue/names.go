@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/internal/queue/coherence"
 )
 
-// The words of the package: nodes, modes, policies, and the errors by which requests, grants,
+// The words of the package: nodes, modes, and the errors by which requests, grants,
 // messages and places tell what is wrong. The protocol in internal/coherence has most of them.
 
 // Node names a node of the run.
@@ -41,30 +41,6 @@ var (
 	ErrMode = coherence.ErrMode
 )
 
-// Policy is what a resource does when a writer is lost with its node, or fails: its body
-// returns an error or panics, and [Place.Abandon] ends the access. The write is never
-// committed.
-//
-// The last committed bytes come back if there is a copy of them. The home has one of
-// what a writer on another node changed. A writer at the home changes the bytes in
-// place, and only [Options.Undo] keeps a copy of them. Without a copy, the half-written
-// bytes stay.
-//
-// Half-written bytes have a version of their own, so that all nodes have the same bytes.
-// Every grant of them tells that they are poisoned, until the next commit.
-type Policy = coherence.Policy
-
-const (
-	// Discard goes on with the last committed bytes, and tells all holders up to the next
-	// writer (ErrPriorHolderLost). Without a copy of these bytes it does the same as Poison.
-	Discard = coherence.Discard
-	// Poison tells all holders until the next commit (ErrPoisoned). The bytes are the last
-	// committed ones if there is a copy of them.
-	Poison = coherence.Poison
-	// Abort ends the resource: it grants nothing any more.
-	Abort = coherence.Abort
-)
-
 // The errors by which a grant tells of an earlier holder.
 var (
 	// ErrPriorHolderLost says that a writer failed or was lost. Its write is not there.
@@ -80,8 +56,6 @@ var (
 	ErrLost = coherence.ErrLost
 	// ErrEnded is the end of a request because the home gave up this mirror.
 	ErrEnded = coherence.ErrEnded
-	// ErrAborted is the end of a request because a writer failed or was lost.
-	ErrAborted = coherence.ErrAborted
 	// ErrStale is the release of an access that is over: its fence is not the
 	// request's.
 	ErrStale = coherence.ErrStale

@@ -56,9 +56,8 @@ const (
 	// resource has ended. Misuse is not told, and the end of a context is not.
 	Failed
 
-	// Arrived says how many bytes have come from the home on another node since the request
-	// was made. It comes twice if bytes come before the grant and with it. It may come at
-	// any time between Request and Acquired, even before Requested.
+	// Arrived says how many bytes have come with the grant from the home on another node. It may
+	// come at any time between Request and Acquired, even before Requested.
 	Arrived
 	// GrantedFar says that the grant, its bytes included, has come from the home on another
 	// node. It comes before the place is woken.
@@ -217,8 +216,7 @@ type State struct {
 	Elsewhere        bool
 	Readers, Writers Requests
 	// RelaxedWaits is how many relaxed accesses wait for ordered ones. OrderedWaits says
-	// that ordered accesses wait for relaxed ones. Both count what the home knows: relaxed
-	// accesses of all nodes with a [Reach], otherwise of this node. Elsewhere they are zero.
+	// that ordered accesses wait for relaxed ones. Elsewhere they are zero.
 	RelaxedWaits int
 	OrderedWaits bool
 

@@ -19,7 +19,7 @@ import (
 //	  └────── Cancel ──────┘    └──── Renew ────┘
 //
 // The zero value is idle, and a place is used over and over. One goroutine at a time
-// uses it, and it must not be copied. Only Acquire and Flush wait. Misuse returns a
+// uses it, and it must not be copied. Only Acquire waits. Misuse returns a
 // [*PlaceError] and changes nothing.
 type Place struct {
 	// state is the ticket, with the bits below. Only the owner changes it. Others read it for
@@ -276,15 +276,12 @@ func (p *Place) error(op string, err error) error {
 
 // extras are the fields that few places need, or that a place sets only once.
 type extras struct {
-	bed     Bed                // nil: one of its own
-	remote  *remote            // nil until it requests at a mirror
-	came    atomic.Int64       // bytes from other nodes since the request, in a run
-	hold    *Hold              // of a writer in a run with snapshots
-	hearers hearers            // of the place's events
-	dirty   *coherence.Changes // the changes that the place has named since it was granted
-	parts   bool               // WritablePart has named some of it
-	view    *mapping           // of a resource with fault pages
-	watches bool               // OnLoss has a function to call if the place loses what it holds
+	bed     Bed          // nil: one of its own
+	remote  *remote      // nil until it requests at a mirror
+	came    atomic.Int64 // bytes from other nodes since the request, in a run
+	hold    *Hold        // of a writer in a run with snapshots
+	hearers hearers      // of the place's events
+	view    *mapping     // of a resource with fault pages
 }
 
 func (p *Place) extra() *extras {

@@ -16,7 +16,7 @@ import (
 
 // News that comes while a goroutine tells the mirrors must be told, too. Here the
 // resource breaks after the news was read, and before the mutex is free again. At that
-// moment the home sends the next writer the bytes ahead.
+// moment the home sends a grant.
 func TestPokeLooksAgain(t *testing.T) {
 	n := newNetwork(3, SiteOptions{})
 	n.size = 1 << 10 // all by one lane
@@ -28,16 +28,16 @@ func TestPokeLooksAgain(t *testing.T) {
 	n.settle(t)
 	fine(t, writes.Request(r[1], Write))
 	n.settle(t)
-	pushed := false
+	granted := false
 	n.sent = func(m *coherence.Message) {
-		if m.Kind == coherence.PushMessage {
-			pushed = true
+		if m.Kind == coherence.GrantMessage {
+			granted = true
 			r[0].Break(errFire)
 		}
 	}
 	fine(t, local.Release())
-	if !pushed {
-		t.Fatal("the writer was sent nothing ahead: the test shows nothing")
+	if !granted {
+		t.Fatal("no grant was sent: the test shows nothing")
 	}
 	n.settle(t)
 	if !writes.Granted() {

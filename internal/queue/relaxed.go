@@ -17,7 +17,7 @@ import (
 // ordered access, as a reader-writer lock does. It does not take part in the FIFO order. A
 // resource allows relaxed access if [Options.Relaxed] has a guard for it. Places pay
 // nothing for it until the first relaxed access. See inside.go for what a program does by it,
-// entry.go for the way in, and reach.go for relaxed access from every node.
+// and entry.go for the way in. It works at the resource's home.
 //
 // Every relaxed access follows the leaf rule (below): the task holds no ordered
 // grant, and waits for none inside. The first relaxed access also waits for every
@@ -30,9 +30,8 @@ import (
 // ErrNoRelaxed is a relaxed access to a resource that allows none.
 var ErrNoRelaxed = errors.New("resource allows no relaxed access: give it a guard by Options.Relaxed")
 
-// ErrNoReach is a relaxed access on a node that is not the resource's home, if the guard is
-// a lock of the home's process alone.
-var ErrNoReach = errors.New("guard of the resource serves its home's process only: give it a Guard with Reach")
+// ErrNoReach is a relaxed access on a node that is not the resource's home.
+var ErrNoReach = errors.New("guard of the resource serves its home's process only: make the relaxed access there")
 
 // Guard is the reader-writer lock between ordered and relaxed access, one side for
 // each.
@@ -42,9 +41,6 @@ type Guard struct {
 	Ordered locks.RWMutex
 	// Relaxed is the side of relaxed access.
 	Relaxed Relaxed
-	// Reach, if not nil, makes relaxed access work from every node. Ordered is then nil on
-	// the nodes that are not the home.
-	Reach *Reach
 }
 
 // Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
@@ -72,27 +68,15 @@ func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 	for p := 1; p < ranks; p++ {
 		relaxed = append(relaxed, locks.Rank(p))
 	}
-	return NewGuardOn(l, f, new(locks.Rank), relaxed, nil)
-}
-
-// NewGuardOn makes a node's guard of a lock of f whose kind is ReaderWriter. The FIFO uses
-// the rank ordered, which is this node's if the node is the home, and goroutines share
-// the ranks relaxed of this node. reach may be nil.
-func NewGuardOn(l *locks.Lock, f rma.Fabric, ordered *locks.Rank, relaxed []locks.Rank, reach *Reach) (Guard, error) {
-	g := Guard{Reach: reach}
 	k, err := lockers.NewRW(l, f, relaxed...)
 	if err != nil {
 		return Guard{}, fmt.Errorf("resource: guard: %w", err)
 	}
-	g.Relaxed = k
-	if ordered != nil {
-		w, err := f.Window(*ordered)
-		if err != nil {
-			return Guard{}, fmt.Errorf("resource: guard: %w", err)
-		}
-		g.Ordered = l.At(w).(locks.RWMutex)
+	w, err := f.Window(0)
+	if err != nil {
+		return Guard{}, fmt.Errorf("resource: guard: %w", err)
 	}
-	return g, nil
+	return Guard{Ordered: l.At(w).(locks.RWMutex), Relaxed: k}, nil
 }
 
 // RelaxedOptions configure relaxed access.
@@ -148,23 +132,6 @@ func (r *Resource) allow(o RelaxedOptions) error {
 	return nil
 }
 
-// Open is the first relaxed access, and reads nothing. Before the first request it does
-// not wait.
-func (r *Resource) Open(ctx context.Context) error {
-	err := holderOf(ctx).mayRelax(r)
-	if err == nil {
-		err = r.taken()
-	}
-	if err == nil {
-		var g *guard
-		if g, err = r.enterRelaxed(ctx, Read, 0); err == nil {
-			g.locks.Relaxed.RUnlock()
-			return nil
-		}
-	}
-	return r.relaxedError("open", Read, err)
-}
-
 // guarding returns the guard, and makes it at the first call.
 func (r *Resource) guarding() (*guard, error) {
 	g := r.guard.Load()
@@ -188,18 +155,14 @@ func (r *Resource) makeGuard() (*guard, error) {
 	if g := r.guard.Load(); g != nil {
 		return g, nil
 	}
+	if r.mirror != nil {
+		return nil, ErrNoReach
+	}
 	made, err := o.Guard()
 	if err != nil {
 		return nil, fmt.Errorf("guard cannot be made: %w", err)
 	}
 	g := newGuard(r, made, o.TL)
-	if made.Reach != nil {
-		if err := g.reachable(); err != nil {
-			return nil, err
-		}
-	} else if r.mirror != nil {
-		return nil, ErrNoReach
-	}
 	r.guard.Store(g)
 	return g, nil
 }
@@ -216,7 +179,7 @@ func (r *Resource) relaxedError(op string, m Mode, err error) error {
 //     until it leaves.
 //  3. The first relaxed access of a resource waits for every request that was made before
 //     it. A task with a request that it has not acquired must not make that access.
-//     A pair always has such a request: call [Resource.Open] before the first one.
+//     A pair always has such a request: make a relaxed access before the first one.
 //
 // Go cannot tell which task a goroutine runs, so a context says it. With a context that
 // carries a [Holder], an access that breaks the rule fails at once. With any other
@@ -294,7 +257,7 @@ func (h *Holder) conflict(r *Resource, first bool) error {
 		case s&heldBit != 0:
 			return fmt.Errorf("%w: %s holds an ordered grant of %q: release it first", ErrLeafRule, h.name, p.r.name)
 		case first && s&(requestedBit|doorBit) == requestedBit && p.r == r:
-			return fmt.Errorf("%w: %s has requested %q, and the first relaxed access waits for that: call Open before Run, or before the first request", ErrLeafRule, h.name, r.name)
+			return fmt.Errorf("%w: %s has requested %q, and the first relaxed access waits for that: make one before Run, or before the first request", ErrLeafRule, h.name, r.name)
 		}
 	}
 	return nil

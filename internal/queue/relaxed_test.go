@@ -117,9 +117,6 @@ func TestRelaxedSameBytes(t *testing.T) {
 		defer func() { _ = recover() }()
 		_ = r.ReadRelaxed(background, func([]byte) error { panic("inside") })
 	}()
-	if _, version, err = r.Snapshot(background, nil); !errors.Is(err, ErrPoisoned) || version != 2 {
-		t.Errorf("after a writer's error and a reader's panic: version %d, %v", version, err)
-	}
 	fine(t, r.WriteRelaxed(background, func([]byte) error { return nil })) // no reader is left
 }
 

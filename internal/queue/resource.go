@@ -27,10 +27,9 @@ type Resource struct {
 
 	initial  int                   // bytes, at the start
 	elements *reflect.Type         // Options.Elements, nil for none
-	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
+	poison   *poison               // nil: no writer at home has failed
 	reason   atomic.Pointer[error] // why it is broken
-	losses   atomic.Pointer[losses]
-	run      atomic.Pointer[Hold] // nil: no run has the resource for itself
+	run      atomic.Pointer[Hold]  // nil: no run has the resource for itself
 	relaxed  relaxed
 }
 
@@ -44,13 +43,6 @@ type Options struct {
 	Memory func(size int) (Store, error)
 	// Relaxed allows relaxed access to the resource, if it has a Guard.
 	Relaxed RelaxedOptions
-	// Policy is what the loss or the failure of a writer does. The default is Discard.
-	Policy Policy
-	// Undo makes the resource keep a copy of its bytes while a writer at its home
-	// changes them. If the writer fails, the copy undoes its changes: see
-	// [Place.Abandon]. It costs the memory of the bytes once more, and one copy of them
-	// for each writing access.
-	Undo bool
 	// Elements is the type of the elements that the bytes are. Package handle then shows them as no
 	// other type. nil: as any type.
 	Elements reflect.Type
@@ -68,13 +60,6 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	}
 	if err := r.allow(o.Relaxed); err != nil {
 		return nil, err
-	}
-	if o.Policy > Abort {
-		return nil, fmt.Errorf("resource: %q: Options.Policy is %d: want Discard, Poison or Abort", name, o.Policy)
-	}
-	r.ledger.SetPolicy(o.Policy)
-	if o.Undo {
-		r.keepCopies()
 	}
 	if o.Memory != nil {
 		if err := r.lieIn(o, size); err != nil {
@@ -96,8 +81,7 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 
 // Store is memory for the bytes of a resource that its user makes: see Options.Memory. It stays
 // where it is, so that a slice of it shows later contents. Only a caller that has the resource alone
-// calls Resize, which keeps what fits. New bytes are zero. If it fails, nothing has changed. The
-// bytes of a resource that other nodes reach by relaxed access move from there to a window.
+// calls Resize, which keeps what fits. New bytes are zero. If it fails, nothing has changed.
 type Store = coherence.Store
 
 // lieIn makes the bytes lie in the memory that the options make.
@@ -133,34 +117,6 @@ func (r *Resource) pages() *faultpage.Memory {
 // Name is the name given to New.
 func (r *Resource) Name() string { return r.name }
 
-// Policy is what the loss or the failure of a writer does.
-func (r *Resource) Policy() Policy { return r.ledger.Policy() }
-
-// SetPolicy replaces the policy of the resource's Options. Call it before the first
-// request. It fails while a request is queued.
-func (r *Resource) SetPolicy(p Policy) error {
-	if p > Abort {
-		return fmt.Errorf("resource: %q: policy is %d: want Discard, Poison or Abort", r.name, p)
-	}
-	if r.outstanding() {
-		return fmt.Errorf("%w: %q", ErrUsed, r.name)
-	}
-	r.ledger.SetPolicy(p)
-	return nil
-}
-
-// SetUndo sets the resource's Options.Undo. Call it before the first request. It fails
-// while a request is queued.
-func (r *Resource) SetUndo(undo bool) error {
-	if r.outstanding() {
-		return fmt.Errorf("%w: %q", ErrUsed, r.name)
-	}
-	if r.recovery = nil; undo {
-		r.keepCopies()
-	}
-	return nil
-}
-
 // InitialSize is the number of bytes at the start. Only a place that holds the resource
 // knows the current size.
 func (r *Resource) InitialSize() int { return r.initial }
@@ -189,7 +145,6 @@ func (r *Resource) Break(reason error) {
 	} else if r.home != nil {
 		r.home.poke()
 	}
-	r.lose()
 }
 
 // brokenError is the error of a resource that is broken.

@@ -197,24 +197,8 @@ func (h *Hold) Bytes() []byte {
 // Resize changes how many bytes there are.
 func (h *Hold) Resize(size int) error { return h.place.r.buffer.Resize(size) }
 
-// Wrote reports whether the place, which holds, may have changed the bytes since it was granted, and calls yield with
-// the spans that it may have changed.
-func (p *Place) Wrote(yield func(off, size int)) bool {
-	if !p.wrote {
-		return false
-	}
-	all := len(p.r.buffer.Bytes())
-	if x := p.x; x != nil && x.dirty != nil {
-		if part := x.dirty.Part(all); part != nil {
-			for _, s := range part {
-				yield(s.Off, s.Len)
-			}
-			return true
-		}
-	}
-	yield(0, all)
-	return true
-}
+// Wrote reports whether the place, which holds, may have changed the bytes since it was granted.
+func (p *Place) Wrote() bool { return p.wrote }
 
 // Arrived tells the observers of a place that waits that bytes have come for it from another node.
 func (p *Place) Arrived(bytes int) {

@@ -80,7 +80,6 @@ func TestPlaceOfARun(t *testing.T) {
 // A writer of a run that fails commits nothing, as any other.
 func TestFailureInARun(t *testing.T) {
 	r := newResource(t, 8)
-	fine(t, r.SetUndo(true))
 	h, w, rd := joined(t, r)
 	fine(t, GrantAll([]*Place{w}))
 	b, err := w.Writable()
@@ -92,7 +91,7 @@ func TestFailureInARun(t *testing.T) {
 	var p Place
 	fine(t, p.Request(r, Read))
 	fine(t, p.Acquire(t.Context()))
-	if b, _ := p.Bytes(); b[0] != 0 || !errors.Is(p.Prior(), ErrPriorHolderLost) {
+	if b, _ := p.Bytes(); b[0] != 7 || !errors.Is(p.Prior(), ErrPoisoned) {
 		t.Errorf("%v, %v", b, p.Prior())
 	}
 	fine(t, p.Release())

@@ -110,45 +110,33 @@ func onItsOwn(do func()) {
 func TestSectionThatFailsCommitsNothing(t *testing.T) {
 	errBody := errors.New("body")
 	for name, fail := range failures {
-		for _, undo := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s undo %t", name, undo), func(t *testing.T) {
-				r, err := NewWith("r", 8, Options{Undo: undo})
-				if err != nil {
-					t.Fatal(err)
-				}
-				onItsOwn(func() {
-					Section(t.Context(), r, Write, func(p *Place) error {
-						b, err := p.Writable()
-						if err != nil {
-							t.Error(err)
-						}
-						b[0] = 7
-						return fail(errBody)
-					})
-				})
-				sectionFree(t, r)
-				looked := Look(t.Context(), r, func(*Place) error { return nil })
-				if undo != (looked == nil) || !undo && !errors.Is(looked, ErrPoisoned) {
-					t.Errorf("a look afterwards: %v", looked)
-				}
-				err = Section(t.Context(), r, Read, func(p *Place) error {
-					b, err := p.Bytes()
-					switch {
-					case undo && (!errors.Is(p.Prior(), ErrPriorHolderLost) || b[0] != 0 || p.Version() != 0):
-						t.Errorf("version %d is %d, prior %v, want version 0, 0", p.Version(), b[0], p.Prior())
-					case !undo && !errors.Is(p.Prior(), ErrPoisoned):
-						t.Errorf("prior is %v", p.Prior())
+		t.Run(name, func(t *testing.T) {
+			r := newResource(t, 8)
+			onItsOwn(func() {
+				Section(t.Context(), r, Write, func(p *Place) error {
+					b, err := p.Writable()
+					if err != nil {
+						t.Error(err)
 					}
-					if want := map[string]error{"error": errBody}[name]; !undo && !errors.Is(p.Prior(), cmp.Or(want, ErrUnfinished)) {
-						t.Errorf("prior is %v, without the reason", p.Prior())
-					}
-					return err
+					b[0] = 7
+					return fail(errBody)
 				})
-				if err != nil {
-					t.Error(err)
-				}
 			})
-		}
+			sectionFree(t, r)
+			if looked := Look(t.Context(), r, func(*Place) error { return nil }); !errors.Is(looked, ErrPoisoned) {
+				t.Errorf("a look afterwards: %v", looked)
+			}
+			err := Section(t.Context(), r, Read, func(p *Place) error {
+				want := map[string]error{"error": errBody}[name]
+				if !errors.Is(p.Prior(), ErrPoisoned) || !errors.Is(p.Prior(), cmp.Or(want, ErrUnfinished)) {
+					t.Errorf("prior is %v, want what matches ErrPoisoned and the reason", p.Prior())
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
@@ -157,17 +145,14 @@ func TestSectionThatFailsWithoutAWrite(t *testing.T) {
 	for name, fail := range failures {
 		for _, m := range []Mode{Read, Write} {
 			t.Run(fmt.Sprint(name, m), func(t *testing.T) {
-				r, err := NewWith("r", 8, Options{Policy: Abort})
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := newResource(t, 8)
 				onItsOwn(func() {
 					Section(t.Context(), r, m, func(p *Place) error {
 						_, err := p.Bytes()
 						return fail(errors.Join(err, errors.New("body")))
 					})
 				})
-				err = Look(t.Context(), r, func(p *Place) error {
+				err := Look(t.Context(), r, func(p *Place) error {
 					if p.Prior() != nil || p.Version() != 0 {
 						t.Errorf("version %d, prior %v", p.Version(), p.Prior())
 					}

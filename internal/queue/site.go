@@ -34,9 +34,8 @@ import (
 //
 // # Locks
 //
-// A goroutine that has the Site's mutex takes no other. One that has a resource's mutex may
-// take the mutex of the resource's losses. It calls Transport.Send with a resource's mutex
-// held.
+// A goroutine that has the Site's mutex takes no other. It calls Transport.Send with a resource's
+// mutex held.
 type Site struct {
 	o      SiteOptions
 	budget *coherence.Budget // for messages that are kept

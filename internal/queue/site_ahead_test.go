@@ -10,65 +10,6 @@ import (
 	"go.uber.org/goleak"
 )
 
-// A writer behind readers has the bytes before they go, wherever they are.
-func TestSitePushesAhead(t *testing.T) {
-	for reader := range 2 {
-		n := newNetwork(3, SiteOptions{})
-		r := n.share(t, "r", 64, 0, Options{})
-		var holds, w Place
-		fine(t, holds.Request(r[reader], Read))
-		n.settle(t)
-		fine(t, holds.Acquire(t.Context()))
-		fine(t, w.Request(r[2], Write))
-		if here, came := w.Here(); here != 0 || came != 0 {
-			t.Errorf("%d bytes are here, %d came, before anything moved", here, came)
-		}
-		n.settle(t)
-		if here, came := w.Here(); w.Granted() || here != 64 || came != 64 {
-			t.Errorf("granted: %t, %d bytes are here, %d came", w.Granted(), here, came)
-		}
-		out := n.sites[0].Counts().BytesOut
-		fine(t, holds.Release())
-		n.settle(t)
-		fine(t, w.Acquire(t.Context()))
-		if here, came := w.Here(); n.sites[0].Counts().BytesOut != out || here != 64 || came != 64 {
-			t.Errorf("%d bytes with the grant, %d here, %d came", n.sites[0].Counts().BytesOut-out, here, came)
-		}
-		fine(t, w.Release())
-		n.settle(t)
-		if here, _ := w.Here(); here != 0 {
-			t.Errorf("%d bytes for an idle place", here)
-		}
-	}
-}
-
-// A writer that gives up keeps the bytes that were pushed to it: they are sent again only
-// after they have changed.
-func TestSitePushesToWriterThatGivesUp(t *testing.T) {
-	n := newNetwork(2, SiteOptions{})
-	r := n.share(t, "r", 64, 0, Options{})
-	var holds, w, home Place
-	fine(t, holds.Request(r[0], Read))
-	fine(t, holds.Acquire(t.Context()))
-	fine(t, w.Request(r[1], Write))
-	n.settle(t)
-	fine(t, w.Cancel())
-	fine(t, home.Request(r[0], Write))
-	fine(t, holds.Release())
-	n.settle(t)
-	fine(t, home.Acquire(t.Context()))
-	b, err := home.Writable()
-	fine(t, err)
-	b[5] = 5
-	fine(t, home.Release())
-	fine(t, w.Request(r[1], Read))
-	n.settle(t)
-	fine(t, w.Acquire(t.Context()))
-	if b, _ = w.Bytes(); b[5] != 5 {
-		t.Error("the bytes of the push are there, and they are old")
-	}
-}
-
 // A relaxed section at home keeps mirrors out, who do not lose their turn, and is
 // kept out by them. Without a guard there is none elsewhere.
 func TestSiteRelaxed(t *testing.T) {

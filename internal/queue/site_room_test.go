@@ -34,7 +34,6 @@ type citizen struct {
 	mode  Mode
 	held  bool
 	view  []byte // while it writes
-	marks bool   // names what it writes
 	told  *int
 	asked bool
 	fence uint64
@@ -114,7 +113,7 @@ func (m *nation) acquire(c *citizen) {
 	}
 }
 
-func (m *nation) write(c *citizen, x uint64, resize bool, marks bool) {
+func (m *nation) write(c *citizen, x uint64, resize bool) {
 	if !c.held || c.mode == Read {
 		_, err := c.Writable()
 		if c.held {
@@ -128,7 +127,7 @@ func (m *nation) write(c *citizen, x uint64, resize bool, marks bool) {
 		size := int(x % 37)
 		m.right(c.Resize(size))
 		if c.view == nil {
-			c.view, c.marks = bytes.Clone(m.bytes), marks
+			c.view = bytes.Clone(m.bytes)
 		}
 		next := make([]byte, size)
 		copy(next, c.view)
@@ -137,7 +136,7 @@ func (m *nation) write(c *citizen, x uint64, resize bool, marks bool) {
 	b, err := c.Writable()
 	m.right(err)
 	if c.view == nil {
-		c.view, c.marks = bytes.Clone(m.bytes), marks
+		c.view = bytes.Clone(m.bytes)
 	}
 	if len(b) < 8 {
 		return
@@ -145,9 +144,6 @@ func (m *nation) write(c *citizen, x uint64, resize bool, marks bool) {
 	at := int(x % uint64(len(b)/8) * 8)
 	binary.NativeEndian.PutUint64(b[at:], x)
 	binary.NativeEndian.PutUint64(c.view[at:], x)
-	if c.marks { // else all may have changed
-		m.right(c.Dirty(Range{at, 8}))
-	}
 }
 
 func (m *nation) leave(c *citizen, renew bool) {
@@ -267,7 +263,7 @@ func playNation(t *rapid.T) {
 	request := at(func(c *citizen) { m.request(c, modes.Draw(t, "mode")) })
 	write := at(func(c *citizen) {
 		bits := rapid.IntRange(0, 7).Draw(t, "how")
-		m.write(c, rapid.Uint64().Draw(t, "value"), bits == 0, bits&1 == 1)
+		m.write(c, rapid.Uint64().Draw(t, "value"), bits == 0)
 	})
 	advance := func(*rapid.T) {
 		for _, c := range m.all {

@@ -212,10 +212,6 @@ func (a *actor) receive(m arrival) {
 		m.sum = sum(m.bulk)
 	}
 	c.check(sum(m.bulk) == m.sum, "bytes from %d to %d were changed under way", m.from, n.node)
-	if c.flaw == "dirty" && m.msg.Wrote && len(m.msg.Spans) == 2 {
-		m.msg.Spans, m.bulk = m.msg.Spans[1:], m.bulk[8:]
-		m.header = coherence.AppendHeader(nil, &m.msg)
-	}
 	toHome := m.msg.Kind < coherence.GrantMessage
 	if toHome {
 		a.free()

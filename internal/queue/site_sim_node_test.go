@@ -48,7 +48,7 @@ func (n *simNode) start() {
 		n.own.at = 0
 	}
 	for i := range n.r {
-		r, err := NewWith(fmt.Sprint("r", i), 64, Options{Undo: true})
+		r, err := New(fmt.Sprint("r", i), 64)
 		c.check(err == nil, "%v", err)
 		if n.node == Node(i) {
 			err = s.Home(r)

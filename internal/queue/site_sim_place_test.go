@@ -9,12 +9,11 @@ import (
 // simPlace is a place of a node.
 type simPlace struct {
 	Place
-	at     int // the resource
-	n      *simNode
-	valid  bool // its home takes it for present
-	last   bool // it has written once more at the end
-	write  *simWrite
-	losses []error
+	at    int // the resource
+	n     *simNode
+	valid bool // its home takes it for present
+	last  bool // it has written once more at the end
+	write *simWrite
 }
 
 // told reports whether the place's last write was reported as lost.
@@ -67,9 +66,8 @@ func (a *actor) acquire(ctx context.Context, p *simPlace) error {
 		return err
 	}
 	c.seen.served++
-	p.write, p.losses = nil, nil
+	p.write = nil
 	p.valid = c.believes(Node(p.at), n)
-	c.check(p.OnLoss(func(err error) { p.losses = append(p.losses, err) }) == nil, "on loss")
 	c.check(!c.clocks || !c.gaveUp(n, Node(p.at)), "%d begins to use a grant of r%d, whose home has given it up", n.node, p.at)
 	if p.valid {
 		c.enters(p)
@@ -119,9 +117,6 @@ func (c *siteRun) enters(p *simPlace) {
 	now := c.writeOf(p, simState(w))
 	binary.NativeEndian.PutUint64(w, now[0])
 	binary.NativeEndian.PutUint64(w[16:], now[1])
-	if c.chance(2) == 0 {
-		c.check(p.Dirty(Range{0, 8}) == nil && p.Dirty(Range{16, 8}) == nil, "dirty")
-	}
 }
 
 func simState(b []byte) [2]uint64 {
@@ -135,10 +130,10 @@ func (a *actor) leaveAccess(p *simPlace, renew bool) {
 	switch {
 	case renew:
 		do, how = p.Renew, "renews"
-	case c.chance(6) == 0 && c.phase == faultsHappen:
+	case c.chance(6) == 0 && c.phase == faultsHappen && (p.r.mirror != nil || !p.wrote): // half-written bytes at the home are a version
 		do, how = func() error { return c.fail(p) }, "abandons"
 	}
-	ended, write := len(p.losses) > 0, p.write
+	ended, write := p.r.mirror != nil && p.x.remote.err != nil, p.write
 	c.note("%d %s r%d %v", n.node, how, p.at, p.Mode())
 	// From now on the access is over, whatever the other ranks do before it returns.
 	p.valid = false
@@ -150,9 +145,9 @@ func (a *actor) leaveAccess(p *simPlace, renew bool) {
 	a.ends()
 	c.look()
 	late := errors.Is(err, ErrSuspected) && c.clocks // it was told by the release
-	c.check(ended == (err != nil) || late, "release: %v, after it was told %v", err, p.losses)
+	c.check(ended == (err != nil) || late, "release: %v, after it was lost: %t", err, ended)
 	if err != nil {
-		c.check(errors.Is(err, ErrStale) && len(p.losses) == 1, "release: %v, after it was told %v", err, p.losses)
+		c.check(errors.Is(err, ErrStale), "release: %v", err)
 		c.seen.told++
 	} else if how != "abandons" && p.r.mirror != nil {
 		p.write = write

@@ -181,13 +181,6 @@ func (c *siteRun) account() {
 
 // commitWithoutFence is what a home would do that does not compare fences.
 func (h *home) commitWithoutFence(m *coherence.Message) {
-	to, from := h.r.buffer.Bytes(), m.Bytes
-	if m.Whole {
-		copy(to, from)
-	}
-	for _, s := range m.Spans {
-		copy(to[s.Off:][:s.Len], from)
-		from = from[s.Len:]
-	}
+	copy(h.r.buffer.Bytes(), m.Bytes)
 	h.r.ledger.Commit()
 }

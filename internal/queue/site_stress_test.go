@@ -151,9 +151,6 @@ func TestSiteStress(t *testing.T) {
 						return
 					}
 				}
-				if rng.IntN(4) == 0 {
-					fine(t, p.OnLoss(func(err error) { t.Error(err) }))
-				}
 				b, err := p.Bytes()
 				if p.Mode() == Write {
 					b, err = p.Writable()
@@ -172,9 +169,6 @@ func TestSiteStress(t *testing.T) {
 					}
 					at := (count + 1) % 8 * 8
 					binary.NativeEndian.PutUint64(b[at:], count+1)
-					if rng.IntN(2) == 0 {
-						fine(t, p.Dirty(Range{int(at), 8}))
-					}
 					wrote[home].Add(1)
 					runtime.Gosched()
 					inside[home].Store(0)

@@ -21,14 +21,9 @@ func TestSuspectBeginsNewLife(t *testing.T) {
 	b, err := held.Writable()
 	fine(t, err)
 	b[0] = 9
-	var told []error
-	fine(t, held.OnLoss(func(err error) { told = append(told, err) }))
 	fine(t, here.Request(r[0], Write))
 
 	n.sites[1].Suspect(0, errQuiet)
-	if len(told) != 1 || !errors.Is(told[0], ErrSuspected) || !errors.Is(told[0], ErrLost) || !errors.Is(told[0], errQuiet) {
-		t.Errorf("told of %v", told)
-	}
 	if err := waits.Acquire(ctx); !errors.Is(err, ErrSuspected) || !errors.Is(err, errQuiet) {
 		t.Errorf("who waits gets %v", err)
 	}

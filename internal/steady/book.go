@@ -13,7 +13,7 @@ import (
 // book notes which runs have been made: a line for each process, so that nothing is lost when the
 // command is stopped.
 //
-//	busy<TAB>orwl<TAB>TestChaos<TAB>5<TAB>ok<TAB>4.1s
+//	busy<TAB>orwl<TAB>TestPartition<TAB>5<TAB>ok<TAB>4.1s
 type book struct {
 	file  *os.File
 	lines map[string]*tally

@@ -21,7 +21,7 @@ var (
 		"apps/llk23":   {"TestPartition", "TestLostPartition", "TestNodeKilled", "TestNodeKilledOfSpawned", "TestPrometheus"},
 		"dashboards":   {"TestAlertsFire"},
 		"net/p2p":      {"TestOutage", "TestReach", "TestKilled", "TestStopped", "TestSuspect", "TestJoinBeforeNode0", "TestStarved", "TestNode0Stopped", "TestMinority", "TestCloseAtGoodbye"},
-		"orwl":         {"TestPartition", "TestLostPartition", "TestSlowNode", "TestStoppedNode", "TestChaos", "TestSilence", "TestSlowReader"},
+		"orwl":         {"TestPartition", "TestReconnect", "TestSlowNode", "TestStoppedNode", "TestSlowReader"},
 		"orwl/session": {"TestLeaseOfNetwork", "TestQuarantineOfNetwork"},
 	}
 )

@@ -2,7 +2,6 @@ package typed
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"unsafe"
 
@@ -75,19 +74,6 @@ func Write[T any](p *queue.Place, m *Memo) ([]T, error) {
 	return Slice[T](b), nil
 }
 
-// WritePart is Write for elements low to high-1, and says that no others change, except by other calls in this turn. Only
-// these travel to other nodes. A part that is not there is a [*queue.RangeError], in bytes.
-func WritePart[T any](p *queue.Place, m *Memo, low, high int) ([]T, error) {
-	if err := mayWrite[T](p, m); err != nil {
-		return nil, err
-	}
-	b, err := p.WritablePart(part[T](low, high))
-	if err != nil {
-		return nil, err
-	}
-	return Slice[T](b), nil
-}
-
 // mayWrite checks the type and the length: after Writable a release commits a new version.
 func mayWrite[T any](p *queue.Place, m *Memo) error {
 	if err := checkOnce[T](m, p); err != nil {
@@ -97,16 +83,6 @@ func mayWrite[T any](p *queue.Place, m *Memo) error {
 		return nil // Writable says so
 	}
 	return checkLength[T](p, p.Size())
-}
-
-// part is the bytes of elements low to high-1. It is one that no resource has if it cannot be computed.
-func part[T any](low, high int) queue.Range {
-	var one T
-	size := int(unsafe.Sizeof(one))
-	if low < 0 || high < low || high > math.MaxInt/size {
-		return queue.Range{Off: -1}
-	}
-	return queue.Range{Off: low * size, Len: (high - low) * size}
 }
 
 // Fits reports whether so many bytes are a whole number of elements of type T.

@@ -5,8 +5,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -43,8 +41,6 @@ type Node interface {
 	OnApart(f func(why error))
 	// Apart is why this node must not go on, or nil.
 	Apart() error
-	// Where is the address at which a node listens, as this one reaches it.
-	Where(number int) string
 	// OnLate has f called for each node that comes late, and the epoch in which it does.
 	OnLate(f func(peer int, since uint64))
 	// LetIn lets late nodes in, which wait for that if Options.Hold says so.
@@ -60,10 +56,6 @@ type Node interface {
 
 	// Memory is where bulk lies that other nodes of this machine may read.
 	Memory() Memory
-	// Fabric makes this node's part of a fabric over all nodes.
-	Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error)
-	// Admit lets processes connect that are no nodes.
-	Admit(take func(Stream))
 
 	// Counts, Traffic and OnTrip are for reports.
 	Counts() *Counts
@@ -97,14 +89,6 @@ type Memory interface {
 	// Make returns size bytes, and Free takes them back.
 	Make(size int) []byte
 	Free(b []byte)
-}
-
-// FabricOptions describe a fabric over the nodes of a run. They are the same on all of them.
-type FabricOptions struct {
-	// Topology has the ranks as its leaves. Required.
-	Topology *topology.Tree
-	// Words is the size of each rank's symmetric memory; mem.DefaultWords if zero.
-	Words int
 }
 
 // Stream is the connection of a session to a node: a process that has the key of the run, and is

@@ -1,32 +1,5 @@
 package node
 
-import (
-	"fmt"
-	"time"
-)
-
-// ElsewhereError says that a resource has its home on another node.
-type ElsewhereError struct {
-	Resource string
-	Home     int
-}
-
-func (e *ElsewhereError) Error() string {
-	return fmt.Sprintf("the home of %q is node %d", e.Resource, e.Home)
-}
-
-// Queued is the request of a task in the queue of a resource that has its home here.
-type Queued struct {
-	Resource string
-	Task     string // the task; if several could be it, all of them
-	Node     int    // of the task
-	Read     bool
-	Granted  bool
-	Ticket   uint32 // comparable with the Ticket of a resource.PlaceState
-	// For is how long it has been so, at least; 0 at the first look.
-	For time.Duration
-}
-
 // SessionCounts are what the sessions of a server have done. The first three are as of now, and the
 // others only grow.
 type SessionCounts struct {

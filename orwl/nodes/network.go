@@ -8,7 +8,6 @@ import (
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/p2p/rendezvous"
-	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/orwl/internal/linked"
 )
 
@@ -72,8 +71,3 @@ func (m member) Again(ctx context.Context) (node.Node, error) {
 
 // Memory implements node.Node.
 func (m member) Memory() node.Memory { return m.Node.Memory() }
-
-// Fabric implements node.Node.
-func (m member) Fabric(ctx context.Context, o node.FabricOptions) (rma.Fabric, error) {
-	return m.Node.Fabric(ctx, p2p.FabricOptions{Topology: o.Topology, Words: o.Words})
-}

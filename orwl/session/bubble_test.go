@@ -78,14 +78,10 @@ func serveHere(t *testing.T, o ServerOptions) *Server {
 func visitor(t *testing.T, server *Server, w *way, who string) *Session {
 	here, there := net.Pipe()
 	go server.take(pipe{there, w})
-	o := Options{Key: testKey, Who: who}
-	v, err := newVisit(t.Context(), o, "no address", pipe{here, w})
+	s, err := newSession(t.Context(), Options{Key: testKey, Who: who}, "no address", pipe{here, w})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Session{o: o, goes: make(chan struct{}, 1), homes: make(map[string]string)}
-	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.begin(v)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -134,16 +130,16 @@ func TestOwnRequestsGoFirst(t *testing.T) {
 	})
 }
 
-// TestPatience has a visit try for long before it is welcome for the first time, and several times in a
+// TestPatience has a session try for long before it is welcome for the first time, and several times in a
 // lease then.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		if got := (&visit{client: protocol.NewClient(nil, "")}).patience(); got != reachTimeout {
-			t.Errorf("a visit that is not welcome yet tries for %v, want %v", got, reachTimeout)
+		if got := (&Session{client: protocol.NewClient(nil, "")}).patience(); got != firstPatience {
+			t.Errorf("a session that is not welcome yet tries for %v, want %v", got, firstPatience)
 		}
 		s := visitor(t, serveHere(t, ServerOptions{Listen: ":0", Lease: time.Minute}), newWay(), "a")
-		if got := s.visits[0].patience(); got != time.Minute/3 {
-			t.Errorf("a visit tries for %v in a lease of a minute, want %v", got, time.Minute/3)
+		if got := s.patience(); got != time.Minute/3 {
+			t.Errorf("a session tries for %v in a lease of a minute, want %v", got, time.Minute/3)
 		}
 	})
 }

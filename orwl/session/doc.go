@@ -24,8 +24,7 @@
 //	// Output:
 //	// job 0017 <nil>
 //
-// A [Server] keeps the locks: resources of a run ([Serve]), or locks that it makes on demand
-// ([Listen]). The command orwl has both ends for shells.
+// A [Server] keeps the locks, and makes each on demand. The command orwl has both ends for shells.
 //
 // # Contract
 //
@@ -46,17 +45,8 @@
 // A session that loses its connection connects again, and keeps its locks and its place in each
 // queue, if it does so within the lease.
 //
-// # Several nodes
-//
-// In a run a session connects to any node. A node that is not the home of a resource says which one
-// is, and the session goes there and stays. So it has a lease at each node that it uses, and what it
-// holds at one home outlives the other nodes, if the run does. If a home is lost, its locks are
-// lost, and Lock returns ErrBroken for them. The session goes on, by the nodes that it
-// has visited. It is over when none of these is left.
-//
 // # Locks in this package
 //
-// Server.mu guards the home, the connections and the places; visit.mu guards the client and its
-// locks; Session.mu guards the visits. None is held while another of these is taken, and
-// nothing waits for the network while it holds one. A line has a mutex of its own, which comes last.
+// Server.mu guards the home, the connections and the places. Session.mu guards the client and its
+// locks. Neither is held while the other is taken, and nothing waits for the network while it holds one. A line has a mutex of its own, which comes last.
 package session

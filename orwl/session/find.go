@@ -78,24 +78,16 @@ func alone(ctx context.Context, o ServerOptions) error {
 	panic("session: Find has ended without an error")
 }
 
-// hosted is a node with a libp2p host.
-type hosted interface{ Host() p2p.Host }
-
 // announce lets sessions find the server, until it is closed.
-func (s *Server) announce(o ServerOptions, n admitter) error {
-	h, is := n.(hosted)
-	switch {
-	case o.Find == nil:
-		return nil
-	case !is:
-		return fmt.Errorf("session: ServerOptions.Find is set, and a node of type %T has no libp2p host", n)
+func (s *Server) announce(o ServerOptions) {
+	if o.Find == nil {
+		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.hide = cancel
 	s.group.Go(func() {
-		if err := o.Find.Announce(ctx, h.Host(), o.Key, s.log); err != nil {
+		if err := o.Find.Announce(ctx, s.node.Host(), o.Key, s.log); err != nil {
 			s.log.Warn("session: no session can find this server: give its address to sessions", "why", err)
 		}
 	})
-	return nil
 }

@@ -1,12 +1,8 @@
 package session
 
 import (
-	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
@@ -19,74 +15,47 @@ type State struct {
 	Length   int       // of the queue
 }
 
-// Request is a request in a queue, of a session or of a task of the run.
+// Request is a request in a queue.
 type Request struct {
-	Session uint64 // its number, 0 for a task
-	Node    int    // of a task
-	Who     string // Options.Who, or the task's name; "a or b" if the home does not know which
+	Session uint64 // its number
+	Who     string // Options.Who
 	Read    bool
 	Held    bool
 	Revoked bool          // its holder was told to let go
 	Fence   uint64        // 0 if it waits
-	For     time.Duration // how long it holds, or waits. For a task it is at least so long, and 0 if it was not seen before
+	For     time.Duration // how long it holds, or waits
 }
 
 func stateOf(s protocol.State) State {
 	state := State{Name: s.Name, Length: s.Length}
 	for _, r := range s.Requests {
-		state.Requests = append(state.Requests, Request{r.Session, r.Node, r.Who, r.Read, r.Held, r.Revoked, r.Fence, time.Duration(r.For)})
+		state.Requests = append(state.Requests, Request{r.Session, r.Who, r.Read, r.Held, r.Revoked, r.Fence, time.Duration(r.For)})
 	}
 	return state
 }
 
-// List returns the locks that sessions or tasks hold or wait for, whose names begin with prefix, in
-// the order of their names. It asks every node of a run. If one does not answer, it returns what
-// the others say, and an error.
-func (s *Session) List(ctx context.Context, prefix string) ([]State, error) {
-	v, err := s.guide()
-	if err != nil {
-		return nil, err
-	}
-	all, nodes, err := v.list(ctx, prefix)
-	errs := []error{err}
-	for _, at := range nodes {
-		other, err := s.visit(ctx, seenFrom(at, v.address))
-		var more []State
-		if err == nil {
-			more, _, err = other.list(ctx, prefix)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("list of the node at %s: %w", at, err))
-		}
-		all = append(all, more...)
-	}
-	slices.SortFunc(all, func(a, b State) int { return cmp.Compare(a.Name, b.Name) })
-	return all, errors.Join(errs...)
-}
-
-// list returns the locks of one server, and where other nodes of the run are.
-func (s *visit) list(ctx context.Context, prefix string) (all []State, nodes []string, err error) {
+// List returns the locks that sessions hold or wait for, whose names begin with prefix, in the order of their names.
+func (s *Session) List(ctx context.Context, prefix string) (all []State, err error) {
 	for after := ""; ; {
 		a, err := s.call(ctx, protocol.Message{List: &protocol.List{Prefix: prefix, After: after}})
 		if err == nil {
 			err = failure("list", prefix, a)
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, state := range a.States {
 			all = append(all, stateOf(state))
 			after = state.Name
 		}
 		if !a.More {
-			return all, a.Nodes, nil
+			return all, nil
 		}
 	}
 }
 
 // Watch yields the state of a lock, and again after changes, until ctx or the session ends. It
-// skips states that are over before it could yield them. It yields changes by tasks with the next
-// change by a session.
+// skips states that are over before it could yield them.
 func (s *Session) Watch(ctx context.Context, name string) iter.Seq2[State, error] {
 	return func(yield func(State, error) bool) {
 		for stamp := ^uint64(0); ; {
@@ -111,13 +80,11 @@ func (s *Session) Revoke(ctx context.Context, name string, fence uint64) (int, e
 	return a.Count, err
 }
 
-// asks is a call about a name, to its home.
+// asks is a call about a name.
 func (s *Session) asks(ctx context.Context, op, name string, m protocol.Message) (protocol.Answer, error) {
-	return follow(ctx, s, name, func(v *visit) (protocol.Answer, error) {
-		a, err := v.call(ctx, m)
-		if err == nil {
-			err = failure(op, name, a)
-		}
-		return a, err
-	})
+	a, err := s.call(ctx, m)
+	if err == nil {
+		err = failure(op, name, a)
+	}
+	return a, err
 }

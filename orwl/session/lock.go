@@ -10,7 +10,7 @@ import (
 
 // Lock is a lock that the session holds, with its bytes. Any goroutine may use it.
 type Lock struct {
-	s       *visit
+	s       *Session
 	name    string
 	number  uint64
 	ready   chan struct{} // closed when it is granted, or never will be
@@ -20,8 +20,19 @@ type Lock struct {
 	cancel  context.CancelCauseFunc
 }
 
+// Lock waits until the session holds the lock of a name for writing. If ctx ends first, it takes
+// the request back and returns the reason.
+func (s *Session) Lock(ctx context.Context, name string) (*Lock, error) {
+	return s.lock(ctx, name, false)
+}
+
+// RLock is Lock for reading. Neighbours in the queue that read hold it together.
+func (s *Session) RLock(ctx context.Context, name string) (*Lock, error) {
+	return s.lock(ctx, name, true)
+}
+
 // lock waits for a lock.
-func (s *visit) lock(ctx context.Context, name string, read bool) (*Lock, error) {
+func (s *Session) lock(ctx context.Context, name string, read bool) (*Lock, error) {
 	l, err := s.request(name, read)
 	if err != nil {
 		return nil, err
@@ -38,8 +49,9 @@ func (s *visit) lock(ctx context.Context, name string, read bool) (*Lock, error)
 	return nil, fmt.Errorf("lock %q: %w", name, context.Cause(ctx))
 }
 
-// tryLock locks without waiting.
-func (s *visit) tryLock(ctx context.Context, name string) (*Lock, error) {
+// TryLock is Lock without waiting. The error matches ErrBusy if the lock is not free. ctx bounds
+// the way to the server and back.
+func (s *Session) TryLock(ctx context.Context, name string) (*Lock, error) {
 	l, err := s.request(name, false)
 	if err != nil {
 		return nil, err
@@ -58,7 +70,7 @@ func (s *visit) tryLock(ctx context.Context, name string) (*Lock, error) {
 }
 
 // request puts a request into the queue.
-func (s *visit) request(name string, read bool) (*Lock, error) {
+func (s *Session) request(name string, read bool) (*Lock, error) {
 	if len(name) == 0 || len(name) > protocol.MaxName {
 		return nil, fmt.Errorf("%w: the name of a lock has %d bytes, want 1 to %d", ErrRefused, len(name), protocol.MaxName)
 	}
@@ -85,7 +97,7 @@ func (l *Lock) granted() (*Lock, error) {
 }
 
 // giveBack takes back a request, in whatever state it is. It does not wait.
-func (s *visit) giveBack(l *Lock) {
+func (s *Session) giveBack(l *Lock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil || s.locks[l.number] != l {
@@ -102,7 +114,7 @@ func (s *visit) giveBack(l *Lock) {
 	s.step()
 }
 
-func (s *visit) forget(l *Lock) {
+func (s *Session) forget(l *Lock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.locks, l.number)
@@ -120,9 +132,13 @@ func (l *Lock) Fence() uint64 { return l.grant.Fence }
 // Version counts the writes of the bytes that were committed before the grant.
 func (l *Lock) Version() uint64 { return l.grant.Version }
 
-// Prior tells what happened to a holder before: nil, or an error that matches
-// ErrPriorHolderLost or ErrPoisoned.
-func (l *Lock) Prior() error { return prior(l.grant.Prior) }
+// Prior is nil, or an error that matches ErrPriorHolderLost: a holder before was lost.
+func (l *Lock) Prior() error {
+	if l.grant.Lost {
+		return ErrPriorHolderLost
+	}
+	return nil
+}
 
 // Context ends when the lock is lost, was released by force, or is unlocked. Its cause matches
 // ErrLost, ErrRevoked, or is context.Canceled. Work under the lock stops then.

@@ -9,10 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // DefaultAddress is where a server listens, and where a session looks for it. The port spells
@@ -42,14 +40,8 @@ type ServerOptions struct {
 	// Find, if not nil, lets sessions find the server without its address: by multicast DNS, or
 	// by the discovery that it has. It needs a Key. Sessions have the same way in Options.Find.
 	Find *rendezvous.Way
-	// Lookup finds the resource of a name. An error says that there is none, or that it has its
-	// home elsewhere. If it is nil, each name has a lock, which is made on demand.
-	Lookup func(name string) (*resource.Resource, error)
 	// Log is told what goes wrong; slog.Default if nil.
 	Log *slog.Logger
-
-	nodes func() []string // where the other nodes of the run listen
-	tasks func(match func(resource string) bool) []node.Queued
 }
 
 func (o ServerOptions) withDefaults() ServerOptions {
@@ -95,7 +87,7 @@ func (o ServerOptions) quarantine() time.Duration {
 // Options say where a session finds its server.
 type Options struct {
 	// Addresses are where servers may be: DefaultAddress if there is none, and no Find. The session
-	// goes to the first one that answers. In a run that node sends it to the others.
+	// goes to the first one that answers.
 	Addresses []string
 	// Find, if not nil, finds the server without an address, by the Key: by multicast DNS, or by
 	// the discovery that it has. Addresses that there are come first.

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/orwl/go-orwl/internal/queue"
-	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
@@ -17,11 +15,8 @@ import (
 // Server.mu guards it.
 type places struct {
 	names   *names
-	nodes   func() []string                                      // nil: there are no others
-	tasks   func(match func(resource string) bool) []node.Queued // nil: there are none
 	all     map[uint64]*place
 	granted func(*place)
-	failed  func(*place, error)
 	group   sync.WaitGroup
 }
 
@@ -38,8 +33,8 @@ type place struct {
 
 var _ protocol.Queue = (*places)(nil)
 
-func newPlaces(o ServerOptions, granted func(*place), failed func(*place, error)) *places {
-	return &places{names: newNames(o.Lookup), all: make(map[uint64]*place), granted: granted, failed: failed}
+func newPlaces(granted func(*place)) *places {
+	return &places{names: newNames(), all: make(map[uint64]*place), granted: granted}
 }
 
 // Request implements protocol.Queue.
@@ -64,66 +59,10 @@ func (ps *places) Request(id uint64, name string, read bool) (*protocol.Grant, e
 	}
 	if err := p.Acquire(context.Background()); err != nil { // it does not wait
 		ps.Withdraw(id)
-		return nil, code(err)
+		return nil, err
 	}
-	ps.watch(p)
 	g := p.grant()
 	return &g, nil
-}
-
-// Here implements protocol.Queue.
-func (ps *places) Here(name string) error { return ps.names.here(name) }
-
-// Nodes implements protocol.Queue.
-func (ps *places) Nodes() []string {
-	if ps.nodes == nil {
-		return nil
-	}
-	return ps.nodes()
-}
-
-// Lines implements protocol.Queue.
-func (ps *places) Lines(match func(name string) bool) map[string][]protocol.Entry {
-	if ps.tasks == nil {
-		return nil
-	}
-	queues := make(map[string][]seat)
-	for _, q := range ps.tasks(match) {
-		h := protocol.Holder{Who: q.Task, Node: q.Node, Read: q.Read, Held: q.Granted, For: int64(q.For)}
-		queues[q.Resource] = append(queues[q.Resource], seat{protocol.Entry{Task: h}, q.Granted, q.Ticket})
-	}
-	for id, p := range ps.all {
-		if name := p.kept.r.Name(); match(name) {
-			s := p.Inspect(p.kept.r)
-			queues[name] = append(queues[name], seat{protocol.Entry{ID: id}, s.Granted, s.Ticket})
-		}
-	}
-	lines := make(map[string][]protocol.Entry)
-	for name, q := range queues {
-		slices.SortStableFunc(q, seat.order)
-		for _, s := range q {
-			lines[name] = append(lines[name], s.Entry)
-		}
-	}
-	return lines
-}
-
-// seat is a request in the queue of a resource.
-type seat struct {
-	protocol.Entry
-	granted bool
-	ticket  uint32
-}
-
-// order is the order of the queue. Tickets wrap around, so only differences count.
-func (s seat) order(other seat) int {
-	switch {
-	case s.granted == other.granted:
-		return int(int32(s.ticket - other.ticket))
-	case s.granted:
-		return -1
-	}
-	return 1
 }
 
 // wait has a goroutine wait for the grant.
@@ -133,45 +72,18 @@ func (ps *places) wait(p *place) {
 	ps.group.Go(func() {
 		err := p.Acquire(ctx)
 		close(p.waits)
-		switch {
-		case err == nil:
+		if err == nil {
 			ps.granted(p)
-		case ctx.Err() == nil:
-			ps.failed(p, code(err))
 		}
 	})
 }
 
-// holds reports whether the request is still there, once its wait is over. A grant that has come
-// is watched from now on.
-func (ps *places) holds(p *place) bool {
-	if ps.all[p.id] != p {
-		return false
-	}
-	if p.Held() {
-		ps.watch(p)
-	}
-	return true
-}
-
-// watch has the home told if the resource breaks while the place holds it.
-func (ps *places) watch(p *place) {
-	// It holds, so it can watch.
-	_ = p.OnLoss(func(why error) {
-		ps.group.Go(func() { ps.failed(p, code(why)) })
-	})
-}
+// holds reports whether the request is still there, once its wait is over.
+func (ps *places) holds(p *place) bool { return ps.all[p.id] == p }
 
 // grant is what the session is told.
 func (p *place) grant() protocol.Grant {
-	g := protocol.Grant{Fence: p.kept.fence(p.Fence()), Version: p.Version()}
-	switch err := p.Prior(); {
-	case errors.Is(err, queue.ErrPoisoned):
-		g.Prior = priorPoisoned
-	case err != nil:
-		g.Prior = priorLost
-	}
-	return g
+	return protocol.Grant{Fence: p.kept.fence(p.Fence()), Version: p.Version(), Lost: p.kept.lost}
 }
 
 // Withdraw implements protocol.Queue.
@@ -182,7 +94,6 @@ func (ps *places) Withdraw(id uint64) {
 		<-p.waits // which is at once
 	}
 	if p.Held() {
-		_ = p.OnLoss(nil)
 		_ = p.Place.Release() // it wrote nothing
 	} else {
 		_ = p.Cancel() // it has requested
@@ -194,15 +105,18 @@ func (ps *places) Withdraw(id uint64) {
 func (ps *places) Release(id uint64) error {
 	p := ps.all[id]
 	defer ps.forget(p)
+	if p.Mode() == queue.Write {
+		p.kept.lost = false
+	}
 	if p.writes {
 		b, err := p.room()
 		if err != nil {
-			return errors.Join(code(err), p.Abandon(err))
+			return errors.Join(err, p.Abandon(err))
 		}
 		copy(b, p.written)
 		p.kept.size = len(b)
 	}
-	return code(p.Place.Release())
+	return p.Place.Release()
 }
 
 // room is the memory of the resource, with the size of what is written.
@@ -213,15 +127,11 @@ func (p *place) room() ([]byte, error) {
 	return p.Writable()
 }
 
-// Abandon implements protocol.Queue.
-func (ps *places) Abandon(id uint64, why string) {
+// Abandon implements protocol.Queue. What the holder has written is not in the resource yet.
+func (ps *places) Abandon(id uint64) {
 	p := ps.all[id]
-	if p.kept.ours && p.Mode() == queue.Write {
-		// The next holder is told of the loss only if the place may have written. The resource
-		// keeps a copy of its bytes, so none of them changes.
-		_, _ = p.Writable()
-	}
-	_ = p.Place.Abandon(errors.New(why)) // it holds
+	p.kept.lost = p.kept.lost || p.Mode() == queue.Write
+	_ = p.Place.Release() // it holds
 	ps.forget(p)
 }
 
@@ -235,15 +145,12 @@ func (ps *places) Read(id uint64) ([]byte, error) {
 	if len(b) > protocol.MaxBytes {
 		return nil, fmt.Errorf("the resource has %d bytes, and a session can read at most %d", len(b), protocol.MaxBytes)
 	}
-	return bytes.Clone(b), code(err)
+	return bytes.Clone(b), err
 }
 
 // Write implements protocol.Queue.
 func (ps *places) Write(id uint64, b []byte) error {
 	p := ps.all[id]
-	if !p.kept.ours && len(b) != p.Size() {
-		return fmt.Errorf("the resource has %d bytes, and its size is the run's affair: write as many, not %d", p.Size(), len(b))
-	}
 	p.writes, p.written = true, b
 	return nil
 }
@@ -259,12 +166,4 @@ func (ps *places) close() {
 	for id := range ps.all {
 		ps.Withdraw(id)
 	}
-}
-
-// code gives an error of a resource the name that the protocol has for it.
-func code(err error) error {
-	if errors.Is(err, queue.ErrBroken) {
-		return fmt.Errorf("%w: %w", protocol.ErrBroken, err)
-	}
-	return err
 }

@@ -3,27 +3,24 @@ package session
 import (
 	"bufio"
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
-	"github.com/orwl/go-orwl/resource"
 )
 
-// Server lets sessions use resources that have their home in this process. It does what a
+// Server keeps locks for sessions. It does what a
 // protocol.Home says: messages, times and grants go in, and messages come out.
 type Server struct {
 	log    *slog.Logger
 	lease  protocol.Lease
 	born   time.Time
 	places *places
-	node   *p2p.Node // its own node, or nil
-	hide   func()    // ends its announcement, so that no more sessions find it
+	node   *p2p.Node
+	hide   func() // ends its announcement, so that no more sessions find it
 	group  sync.WaitGroup
 	open   chan struct{} // closed when it takes sessions
 
@@ -56,75 +53,18 @@ func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := on(node, o)
-	if err != nil {
-		return nil, errors.Join(err, node.Close(ctx))
-	}
-	s.node = node
-	return s, nil
-}
-
-// Runtime is a program whose resources sessions use: an *orwl.Runtime.
-type Runtime interface {
-	// Node is which node of its run this is.
-	Node() int
-}
-
-// Serve lets sessions of other processes use resources of a program, beside its tasks: those
-// that have their home on this node. It sends sessions to the homes of the others, so all nodes
-// serve. A session keeps its place in the same queue as tasks do. It
-// can hold up tasks for as long as it holds, and deadlock with them if it holds one resource and
-// waits for another; package liveness does not know it.
-//
-// Requests that come before Run has begun are refused. Close the server before the nodes. In a
-// run of several nodes, sessions dial the node's own address with the run's key: Listen and Key
-// of the options are for a run of one node.
-func Serve(ctx context.Context, rt Runtime, o ServerOptions) (*Server, error) {
-	in := inner.OfRuntime(rt)
-	o.Lookup, o.tasks = in.Served, in.Queued
-	if o.Log == nil {
-		o.Log = in.Log()
-	}
-	n, listen, key := in.Network()
-	if n == nil {
-		return Listen(ctx, o)
-	}
-	o.Key = key
-	o.Lookup = func(name string) (*resource.Resource, error) {
-		r, err := in.Served(name)
-		return r, sendOn(n, err)
-	}
-	o.nodes = func() []string { return others(n) }
-	if o.Listen = listen; o.Listen == "" {
-		o.Listen = "127.0.0.1:0" // the default of package p2p
-	}
-	return on(n, o)
-}
-
-// on makes a server on a node, which has the address and the key. ServerOptions.Listen is what the
-// node was told to listen at: see Ready.
-func on(n admitter, o ServerOptions) (*Server, error) {
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
 	s := newServer(o)
-	s.admit(n)
-	if err := s.announce(o, n); err != nil {
-		return nil, errors.Join(err, s.Close(context.Background()))
-	}
+	s.node = node
+	node.Admit(s.take)
+	s.announce(o)
 	return s, nil
 }
-
-// admitter lets sessions connect to a node.
-type admitter interface{ Admit(take func(node.Stream)) }
 
 func newServer(o ServerOptions) *Server {
 	s := &Server{
 		log: o.Log, lease: o.lease(), born: time.Now(), conns: make(map[uint64]*line), open: make(chan struct{}), hide: func() {},
 	}
-	s.places = newPlaces(o, s.granted, s.failed)
-	s.places.nodes, s.places.tasks = o.nodes, o.tasks
+	s.places = newPlaces(s.granted)
 	s.home = protocol.NewHome(s.lease, s.places)
 	s.mu.Lock() // begin may come at once
 	defer s.mu.Unlock()
@@ -132,13 +72,8 @@ func newServer(o ServerOptions) *Server {
 	return s
 }
 
-// Address is where the server listens, as host:port. It is empty if it is on a node of a run.
-func (s *Server) Address() string {
-	if s.node == nil {
-		return ""
-	}
-	return s.node.Address()
-}
+// Address is where the server listens, as host:port.
+func (s *Server) Address() string { return s.node.Address() }
 
 // Ready is closed when the server takes sessions. Another server may have been at its address,
 // and sessions of that one keep what they hold until their leases are over: until then new ones
@@ -169,9 +104,6 @@ func (s *Server) begin() {
 		close(s.open)
 	}
 }
-
-// admit lets sessions connect.
-func (s *Server) admit(n admitter) { n.Admit(s.take) }
 
 // take reads what comes on a stream, until it ends.
 func (s *Server) take(stream p2p.Stream) {
@@ -241,16 +173,6 @@ func (s *Server) granted(p *place) {
 	defer s.mu.Unlock()
 	if s.places.holds(p) { // otherwise it was withdrawn meanwhile
 		s.home.Granted(s.now(), p.id, p.grant())
-		s.send()
-	}
-}
-
-// failed tells the home that a request gets nothing, or has lost what it holds.
-func (s *Server) failed(p *place, why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.places.holds(p) {
-		s.home.Failed(s.now(), p.id, why)
 		s.send()
 	}
 }

@@ -1,28 +1,36 @@
 package session
 
 import (
+	"bufio"
 	"context"
-	"slices"
+	"crypto/rand"
+	"errors"
+	"fmt"
 	"sync"
+	"time"
+
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
-// Session is this process's right to hold locks of a server, or of the nodes of a run. Any
-// goroutine may use it.
-//
-// It visits one server first. If that is not the home of a resource, it says which node is, and
-// the session visits that one, too. Each visit has a lease of its own, so what is held at one
-// node outlives the others. The session is over when no visit is left.
+// Session is this process's right to hold locks of a server: a lease, and the locks. Any goroutine may use it.
 type Session struct {
-	o   Options
-	ctx context.Context // done when the session is over; the cause is why
-	end context.CancelCauseFunc
-	// goes is held while a new server is dialled, so that each is visited once.
-	goes chan struct{}
+	key     []byte
+	address string // of the server
+	born    time.Time
+	ctx     context.Context // done when the session is over; the cause is why
+	end     context.CancelCauseFunc
+	group   sync.WaitGroup
+	known   chan struct{} // closed when it is welcome for the first time
 
-	mu     sync.Mutex
-	visits []*visit          // the first one answers what the session does not know
-	homes  map[string]string // by name: where its home is, if a server has said so
-	closed bool
+	mu      sync.Mutex
+	client  *protocol.Client
+	line    *line // nil: no connection
+	timer   *time.Timer
+	locks   map[uint64]*Lock // by request, those that wait included
+	calls   map[uint64]chan protocol.Answer
+	closing bool
+	failure error // of the last connection
 }
 
 // Dial connects to a server and returns when it has welcomed the session. ctx bounds only that.
@@ -33,35 +41,254 @@ func Dial(ctx context.Context, o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := newVisit(ctx, o, address, stream)
-	if err != nil {
-		return nil, err
+	return newSession(ctx, o, address, stream)
+}
+
+// newSession begins a session on a stream, and returns when the server has welcomed it. ctx bounds only
+// that.
+func newSession(ctx context.Context, o Options, address string, stream p2p.Stream) (*Session, error) {
+	id := make([]byte, 16)
+	rand.Read(id) // never fails
+	s := &Session{
+		key: o.Key, address: address, born: time.Now(), known: make(chan struct{}), client: protocol.NewClient(id, o.Who),
+		locks: make(map[uint64]*Lock), calls: make(map[uint64]chan protocol.Answer),
 	}
-	s := &Session{o: o, goes: make(chan struct{}, 1), homes: make(map[string]string)}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
-	s.begin(v)
-	return s, nil
-}
-
-// begin adds a visit, until it is over. It is false if the session is closed.
-func (s *Session) begin(v *visit) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false
+	s.timer = time.AfterFunc(time.Hour, s.tick)
+	s.timer.Stop()
+	s.group.Go(func() { s.run(stream) })
+	select {
+	case <-s.known:
+		return s, nil
+	case <-s.ctx.Done():
+		s.group.Wait()
+		return nil, context.Cause(s.ctx)
+	case <-ctx.Done():
+		s.finish(ErrOver)
+		s.group.Wait()
+		return nil, fmt.Errorf("session: the server at %s is there and does not welcome this session: %w", s.address, context.Cause(ctx))
 	}
-	s.visits = append(s.visits, v)
-	context.AfterFunc(v.ctx, func() { s.ended(v) })
-	return true
 }
 
-// ended forgets a visit. Without any, the session is over.
-func (s *Session) ended(v *visit) {
+// now is the time on the session's own clock.
+func (s *Session) now() int64 { return int64(time.Since(s.born)) + 1 }
+
+// run talks with the server, over one connection after the other, until the session is over.
+func (s *Session) run(stream p2p.Stream) {
+	const firstPause, lastPause = 5 * time.Millisecond, 100 * time.Millisecond
+	pause := firstPause
+	for {
+		if stream != nil {
+			if err := s.talk(stream); s.ctx.Err() == nil {
+				s.failed(err)
+			}
+			pause = firstPause
+		}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+		ctx, cancel := context.WithTimeout(s.ctx, s.patience())
+		var err error
+		if stream, err = dialAt(ctx, s.address, s.key); err != nil {
+			stream = nil
+			s.failed(err)
+		}
+		cancel()
+	}
+}
+
+// firstPatience is how long a server may take to welcome a session after it was found.
+const firstPatience = 10 * time.Second
+
+// patience is how long one try to connect may take. There are several in a lease. Before the first
+// welcome no lease runs, and a try that fails ends the session.
+func (s *Session) patience() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.visits = slices.DeleteFunc(s.visits, func(other *visit) bool { return other == v })
-	if len(s.visits) == 0 {
-		s.end(context.Cause(v.ctx))
+	if !s.client.Known() {
+		return firstPatience
+	}
+	return max(s.client.Lease().Lease/3, 100*time.Millisecond)
+}
+
+// failed notes why there is no connection. A session that was never welcome ends.
+func (s *Session) failed(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = why
+	if !s.client.Known() && !errors.Is(why, protocol.ErrLate) || s.closing {
+		s.over(fmt.Errorf("%w: %w", ErrOver, why))
+	}
+}
+
+// talk says hello on a stream and reads until it ends.
+func (s *Session) talk(stream p2p.Stream) error {
+	l := newLine(stream)
+	s.group.Go(l.run)
+	defer l.close()
+	s.connected(l)
+	stop := context.AfterFunc(s.ctx, l.close)
+	defer stop()
+	in := bufio.NewReader(stream)
+	for {
+		m, err := protocol.Next(in)
+		if err == nil {
+			err = s.hear(l, m)
+		}
+		if err != nil {
+			stream.Close()
+			s.disconnected(l)
+			return err
+		}
+	}
+}
+
+func (s *Session) connected(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.line = l
+	s.client.Connect(s.now())
+	s.step()
+}
+
+func (s *Session) disconnected(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line == l {
+		s.line = nil
+	}
+}
+
+// hear gives a message to the client.
+func (s *Session) hear(l *line, m protocol.Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line != l {
+		return errSilent
+	}
+	if err := s.client.Take(s.now(), m); err != nil {
+		return err
+	}
+	if m.Welcome != nil && s.client.Known() {
+		select {
+		case <-s.known:
+		default:
+			close(s.known)
+		}
+	}
+	s.step()
+	return nil
+}
+
+// errSilent is a connection that was given up because nothing came.
+var errSilent = errors.New("session: the server was silent for a third of the lease")
+
+// tick does what is due by the clock.
+func (s *Session) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() == nil {
+		s.step()
+	}
+}
+
+// step does what the client says: it hands on what was heard, and sends. The caller holds mu.
+func (s *Session) step() {
+	now := s.now()
+	next := s.client.Tick(now)
+	for _, m := range s.client.Heard() {
+		s.heard(m)
+	}
+	out := s.client.Out()
+	if s.line != nil && s.client.Silent(now) {
+		s.line.close() // run connects again
+		s.line.stream.SetDeadline(time.Unix(1, 0))
+		s.line = nil
+	}
+	if s.line != nil {
+		for _, m := range out {
+			s.line.put(m)
+		}
+	}
+	if why := s.client.Over(); why != nil {
+		s.over(errors.Join(fmt.Errorf("%w: %w", ErrOver, why), s.failure))
+	} else if next != 0 {
+		s.timer.Reset(time.Duration(next - now))
+	}
+}
+
+// heard hands on what the home has said. The caller holds mu.
+func (s *Session) heard(m protocol.Message) {
+	switch {
+	case m.Granted != nil:
+		if l := s.locks[m.Granted.Request]; l != nil {
+			l.grant = m.Granted.Grant
+			close(l.ready)
+		} else { // its caller has given up
+			s.client.Say(protocol.Message{Release: &protocol.Grip{Request: m.Granted.Request, Fence: m.Granted.Grant.Fence}})
+		}
+	case m.Revoked != nil:
+		if l := s.locks[m.Revoked.Request]; l != nil {
+			l.cancel(fmt.Errorf("%w: %q: %s", ErrRevoked, l.name, m.Revoked.Why))
+		}
+	case m.Lost != nil:
+		if l := s.locks[m.Lost.Request]; l != nil {
+			delete(s.locks, m.Lost.Request)
+			l.cancel(fmt.Errorf("%w: %q: %s", ErrLost, l.name, m.Lost.Why))
+		}
+	case m.Answer != nil:
+		if l := s.locks[m.Answer.Call]; l != nil {
+			delete(s.locks, m.Answer.Call)
+			l.failure = failure("lock", l.name, *m.Answer)
+			close(l.ready)
+		} else if call := s.calls[m.Answer.Call]; call != nil {
+			delete(s.calls, m.Answer.Call)
+			call <- *m.Answer
+		}
+	}
+}
+
+// over ends the session: every lock's context ends. The caller holds mu.
+func (s *Session) over(why error) {
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.timer.Stop()
+	s.end(why)
+	for number, l := range s.locks {
+		delete(s.locks, number)
+		l.cancel(fmt.Errorf("%w: %q: %w", ErrLost, l.name, why))
+	}
+}
+
+// finish is over for a caller that does not hold mu.
+func (s *Session) finish(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over(why)
+}
+
+// call says something and waits for its answer. The message is on its way even if ctx ends.
+func (s *Session) call(ctx context.Context, m protocol.Message) (protocol.Answer, error) {
+	answer := make(chan protocol.Answer, 1)
+	s.mu.Lock()
+	if err := s.ctx.Err(); err != nil {
+		s.mu.Unlock()
+		return protocol.Answer{}, context.Cause(s.ctx)
+	}
+	s.calls[s.client.Say(m)] = answer
+	s.step()
+	s.mu.Unlock()
+	select {
+	case a := <-answer:
+		return a, nil
+	case <-s.ctx.Done():
+		return protocol.Answer{}, context.Cause(s.ctx)
+	case <-ctx.Done():
+		return protocol.Answer{}, context.Cause(ctx)
 	}
 }
 
@@ -74,31 +301,20 @@ func (s *Session) Err() error { return context.Cause(s.ctx) }
 // Close leaves. It gives back all that it holds, and what was written and not unlocked is dropped.
 func (s *Session) Close() error {
 	s.mu.Lock()
-	s.closed = true
-	visits := slices.Clone(s.visits)
-	s.mu.Unlock()
-	var group sync.WaitGroup
-	for _, v := range visits {
-		group.Go(v.close)
+	s.closing = true
+	s.client.Leave()
+	left := s.line != nil && s.ctx.Err() == nil
+	if left {
+		s.step()
 	}
-	group.Wait()
-	<-s.ctx.Done() // the last visit has ended
+	s.mu.Unlock()
+	if left {
+		select {
+		case <-s.ctx.Done(): // the home has said goodbye
+		case <-time.After(time.Second):
+		}
+	}
+	s.finish(fmt.Errorf("%w: it was closed", ErrOver))
+	s.group.Wait()
 	return nil
-}
-
-// Lock waits until the session holds the lock of a name for writing. If ctx ends first, it takes
-// the request back and returns the reason.
-func (s *Session) Lock(ctx context.Context, name string) (*Lock, error) {
-	return follow(ctx, s, name, func(v *visit) (*Lock, error) { return v.lock(ctx, name, false) })
-}
-
-// RLock is Lock for reading. Neighbours in the queue that read hold it together.
-func (s *Session) RLock(ctx context.Context, name string) (*Lock, error) {
-	return follow(ctx, s, name, func(v *visit) (*Lock, error) { return v.lock(ctx, name, true) })
-}
-
-// TryLock is Lock without waiting. The error matches ErrBusy if the lock is not free. ctx bounds
-// the way to the server and back.
-func (s *Session) TryLock(ctx context.Context, name string) (*Lock, error) {
-	return follow(ctx, s, name, func(v *visit) (*Lock, error) { return v.tryLock(ctx, name) })
 }

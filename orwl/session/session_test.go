@@ -9,13 +9,11 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/freeport"
-	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // TestOrder has sessions ask one after the other. They are served in this order.
@@ -355,57 +353,6 @@ func leaseEnds(t *testing.T, server *Server, a, b *Session, block, open func()) 
 	}
 }
 
-// TestLookup serves resources that are there already, as a run has them.
-func TestLookup(t *testing.T) {
-	t.Parallel()
-	r, err := queue.New("grid", 16)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := serve(t, func(o *ServerOptions) {
-		o.Lookup = func(name string) (*resource.Resource, error) {
-			if name != "grid" {
-				return nil, errors.New("it is not declared")
-			}
-			return (*resource.Resource)(r), nil
-		}
-	})
-	s := dial(t, server.Address(), "s")
-	if _, err := s.Lock(soon(t), "other"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "not declared") {
-		t.Errorf("%v, want ErrUnknown", err)
-	}
-	var task queue.Place
-	if err := errors.Join(task.Request(r, queue.Write), task.Acquire(soon(t))); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.TryLock(soon(t), "grid"); !errors.Is(err, ErrBusy) {
-		t.Errorf("%v, want ErrBusy", err)
-	}
-	b, err := task.Writable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	copy(b, "from the task")
-	fence := task.Fence()
-	if err := task.Release(); err != nil {
-		t.Fatal(err)
-	}
-	l := lock(t, s, "grid")
-	if got, err := l.Read(soon(t)); err != nil || string(got) != "from the task\x00\x00\x00" || l.Fence() != fence+1 {
-		t.Errorf("read %q with fence %d, %v", got, l.Fence(), err)
-	}
-	if err := l.Write(soon(t), make([]byte, 8)); !errors.Is(err, ErrRefused) {
-		t.Errorf("another size: %v, want ErrRefused", err)
-	}
-	r.Break(errors.New("the run has ended"))
-	if why := ends(t, l); !errors.Is(why, ErrLost) {
-		t.Errorf("a broken resource ends the context by %v, want ErrLost", why)
-	}
-	if _, err := s.Lock(soon(t), "grid"); !errors.Is(err, ErrBroken) {
-		t.Errorf("%v, want ErrBroken", err)
-	}
-}
-
 // TestStrangers have another key, or find no server.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
@@ -468,21 +415,6 @@ func TestHostile(t *testing.T) {
 		t.Error(err)
 	}
 	unlock(t, l)
-}
-
-// TestSeenFrom says where a node is that another one has named.
-func TestSeenFrom(t *testing.T) {
-	for _, c := range []struct{ at, from, want string }{
-		{"10.0.0.2:7717", "10.0.0.1:7717", "10.0.0.2:7717"},
-		{"127.0.0.1:7718", "10.0.0.1:7717", "10.0.0.1:7718"},
-		{"[::]:7718", "host1:7717", "host1:7718"},
-		{"host2:7718", "10.0.0.1:7717", "host2:7718"},
-		{"/ip4/10.0.0.2/tcp/7717", "10.0.0.1:7717", "/ip4/10.0.0.2/tcp/7717"},
-	} {
-		if got := seenFrom(c.at, c.from); got != c.want {
-			t.Errorf("%s, as the node at %s says, is %s, want %s", c.at, c.from, got, c.want)
-		}
-	}
 }
 
 // TestFind finds a server by a user's discovery on a user's host. A second server with the key is

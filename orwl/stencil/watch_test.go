@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -179,9 +178,9 @@ func TestTaskNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, task := range inner.OfRuntime(rt).System().Tasks {
-			if strings.HasPrefix(task.Name, "grid 0,0") {
-				got = append(got, task.Name)
+		for _, task := range rt.Inspect().Tasks {
+			if strings.HasPrefix(task.Task, "grid 0,0") {
+				got = append(got, task.Task)
 			}
 		}
 		if !slices.Equal(got, want) {

@@ -32,7 +32,6 @@ type kind struct {
 	away   bool      // the bytes are not in memory of the Allocator yet
 	store  Store     // nil: the buffer chooses the memory
 	memory Allocator // nil: ordinary memory
-	before []byte    // the bytes at the last Save; the memory is used again
 }
 
 // Store is memory that stays where it is, with rules of its own. A transport copies bytes
@@ -80,14 +79,7 @@ func (b *Buffer) Bytes() []byte { return b.bytes }
 // Size is how many bytes there are, for those who do not hold the resource.
 func (b *Buffer) Size() int { return int(b.size.Load()) }
 
-// Reload takes the bytes of the store, whose size may have changed.
-func (b *Buffer) Reload() {
-	b.bytes = b.kind.store.Bytes()
-	b.size.Store(int64(len(b.bytes)))
-}
-
-// Plain reports whether the bytes are ordinary memory, no transport may read it, and there is
-// no copy.
+// Plain reports whether the bytes are ordinary memory that no transport may read.
 func (b *Buffer) Plain() bool { return b.kind == nil }
 
 // Store is the store that the buffer uses, or nil.
@@ -221,23 +213,14 @@ func (b *Buffer) take(m *Message) error {
 			return err
 		}
 	}
-	if m.Whole {
-		copy(b.bytes, m.Bytes)
-		return nil
-	}
-	from := m.Bytes
-	for _, s := range m.Spans {
-		copy(b.bytes[s.Off:][:s.Len], from)
-		from = from[s.Len:]
-	}
+	copy(b.bytes, m.Bytes)
 	return nil
 }
 
-// swap exchanges the memory of a message with the buffer's, if the message allows it and
-// brings all bytes.
+// swap exchanges the memory of a message with the buffer's, if the message allows it.
 func (b *Buffer) swap(m *Message) bool {
 	aligned := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes)))%8 == 0
-	if !m.Swap || !m.Whole || len(m.Bytes) != len(b.bytes) || b.Store() != nil || !aligned {
+	if !m.Swap || len(m.Bytes) != len(b.bytes) || b.Store() != nil || !aligned {
 		return false
 	}
 	invariant.Sometimes(true, "memory is swapped")
@@ -246,23 +229,5 @@ func (b *Buffer) swap(m *Message) bool {
 		invariant.Sometimes(b.kind.lent, "memory that is lent is swapped")
 		b.kind.lent, b.kind.away, m.Bytes = false, false, nil
 	}
-	return true
-}
-
-// Save keeps a copy of the bytes for Restore.
-func (b *Buffer) Save() {
-	k := b.special()
-	k.before = append(k.before[:0], b.bytes...)
-}
-
-// Restore takes back all changes since Save, and reports whether it could: it needs memory
-// if the size has changed.
-func (b *Buffer) Restore() bool {
-	before := b.special().before
-	if len(b.bytes) != len(before) && b.Resize(len(before)) != nil {
-		return false
-	}
-	b.Own() // the writer may not have made the bytes its own
-	copy(b.bytes, before)
 	return true
 }

@@ -19,7 +19,7 @@ func buffered(size int, fill byte) *Buffer {
 	return b
 }
 
-// Memory is exchanged only for the whole contents, of the same size, aligned, where the
+// Memory is exchanged only for contents of the same size, aligned, where the
 // message allows it. Memory that others may read is not given away.
 func TestBufferSwaps(t *testing.T) {
 	all := append(make([]byte, 0, 40), make([]byte, 32)...)
@@ -30,7 +30,6 @@ func TestBufferSwaps(t *testing.T) {
 	}{
 		"swapped":      {Message{Swap: true, Whole: true, Bytes: all[:16], Size: 16}, 16, true},
 		"not allowed":  {Message{Whole: true, Bytes: all[:16], Size: 16}, 16, false},
-		"spans":        {Message{Swap: true, Bytes: all[:16], Size: 16, Spans: []Span{{0, 16}}}, 16, false},
 		"another size": {Message{Swap: true, Whole: true, Bytes: all[:16], Size: 16}, 24, false},
 		"not aligned":  {Message{Swap: true, Whole: true, Bytes: all[1:17], Size: 16}, 16, false},
 	} {
@@ -59,17 +58,10 @@ func TestBufferSwaps(t *testing.T) {
 // Nothing changes memory that is lent.
 func TestBufferOwns(t *testing.T) {
 	for name, change := range map[string]func(b *Buffer) error{
-		"a message with spans": func(b *Buffer) error { return b.take(&Message{Size: 16, Bytes: []byte("y"), Spans: []Span{{3, 1}}}) },
-		"a whole message":      func(b *Buffer) error { return b.take(&Message{Size: 16, Whole: true, Bytes: make([]byte, 16)}) },
-		"a writer":             func(b *Buffer) error { b.Own(); b.bytes[0] = 0; return nil },
-		"what was saved": func(b *Buffer) error {
-			b.Restore()
-			return nil
-		},
+		"a message": func(b *Buffer) error { return b.take(&Message{Size: 16, Whole: true, Bytes: make([]byte, 16)}) },
+		"a writer":  func(b *Buffer) error { b.Own(); b.bytes[0] = 0; return nil },
 	} {
 		b := buffered(16, 'x')
-		b.Save()
-		b.kind.before[0] = 'z'
 		b.Lend()
 		read := b.bytes
 		if err := change(b); err != nil {
@@ -81,21 +73,6 @@ func TestBufferOwns(t *testing.T) {
 		now := &b.bytes[0]
 		if b.Own(); &b.bytes[0] != now {
 			t.Errorf("%s: the new memory is taken for lent", name)
-		}
-	}
-}
-
-// Restore takes back all changes, of the size too.
-func TestBufferRestores(t *testing.T) {
-	b := buffered(16, 'x')
-	b.Save()
-	for _, size := range []int{16, 24, 21, 8, 3} {
-		if err := b.Resize(size); err != nil {
-			t.Fatal(err)
-		}
-		clear(b.bytes)
-		if !b.Restore() || string(b.bytes) != "xxxxxxxxxxxxxxxx" || b.Size() != 16 {
-			t.Errorf("of %d bytes: %q, %d", size, b.bytes, b.Size())
 		}
 	}
 }
@@ -127,18 +104,8 @@ func TestBufferOfStore(t *testing.T) {
 		t.Errorf("other memory for %d bytes", b.Size())
 	}
 	b.House(new(vault), true)
-	b.Save()
 	if err := b.Resize(16); err != nil || b.Size() != 16 || &b.bytes[0] != &store.bytes[0] {
 		t.Fatalf("%v, %d bytes", err, b.Size())
-	}
-	store.bytes = store.bytes[:8]
-	if b.Reload(); len(b.bytes) != 8 || b.Size() != 8 {
-		t.Errorf("%d bytes after another node has resized to 8", len(b.bytes))
-	}
-	store.bytes = store.bytes[:16]
-	b.Reload()
-	if store.full = true; b.Restore() {
-		t.Error("restored a size that the store cannot have")
 	}
 }
 
@@ -224,13 +191,13 @@ func TestBufferHouses(t *testing.T) {
 func TestWorkResets(t *testing.T) {
 	w := Work{
 		Queue: make([]Operation, 2), Events: []Event{{Tag: "tag"}}, Messages: []Message{{Bytes: []byte("x")}},
-		Fault: ErrBroken, ids: []ID{1}, bytes: []byte("x"),
+		Fault: ErrBroken, ids: []ID{1},
 	}
 	w.Reset()
-	if len(w.Queue)+len(w.Events)+len(w.Messages)+len(w.ids)+len(w.bytes) != 0 || w.Fault != nil {
+	if len(w.Queue)+len(w.Events)+len(w.Messages)+len(w.ids) != 0 || w.Fault != nil {
 		t.Errorf("%+v", w)
 	}
-	if w.Events[:1][0].Tag != nil || w.Messages[:1][0].Bytes != nil || cap(w.ids) == 0 || cap(w.bytes) == 0 || cap(w.Queue) < 2 {
+	if w.Events[:1][0].Tag != nil || w.Messages[:1][0].Bytes != nil || cap(w.ids) == 0 || cap(w.Queue) < 2 {
 		t.Errorf("what was reset refers to %+v, %+v", w.Events[:1], w.Messages[:1])
 	}
 }

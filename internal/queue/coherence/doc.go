@@ -7,7 +7,7 @@
 //	     ┌────────┐   Request, Renew, Release, ...    ┌──────┐
 //	     │ Mirror │ ────────────────────────────────▶ │ Home │
 //	     │        │ ◀──────────────────────────────── │      │
-//	     └────────┘   Grant, Push, Refused, ...       └──────┘
+//	     └────────┘   Grant, Refused, ...             └──────┘
 //	       buffer                                       buffer
 //
 // [Home] takes messages of mirrors and grants of the queue. [Mirror] takes messages of the
@@ -18,6 +18,5 @@
 //
 // Bytes go to a mirror once for each version, with the first grant of that version. The
 // home sends the grant as soon as it is the request's turn, whether or not the task has
-// come to its acquire. This is what an announcement hides. Bytes can go ahead of the grant
-// only to a writer behind a group of readers: [Home.Push].
+// come to its acquire. This is what an announcement hides.
 package coherence

@@ -1,10 +1,6 @@
 package coherence
 
-import (
-	"fmt"
-
-	"github.com/orwl/go-orwl/internal/invariant"
-)
+import "fmt"
 
 // guest is a mirror's request in the home's queue.
 //
@@ -53,10 +49,6 @@ func (h *Home) request(p *peer, m *Message, w *Work) error {
 	if p.got == 0 {
 		p.known = m.Known
 	}
-	if h.over != 0 {
-		h.refuse(p, m.ID, h.over, w)
-		return nil
-	}
 	w.Queue = append(w.Queue, Operation{Kind: Enqueue, Guest: h.issue(p, m), Mode: m.Mode})
 	return nil
 }
@@ -103,14 +95,10 @@ func (h *Home) commit(p *peer, m *Message, mode Mode, w *Work) error {
 	if err := m.checkContents(h.o.Limit); err != nil {
 		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, err)
 	}
-	before := len(h.buffer.Bytes())
 	if err := h.buffer.take(m); err != nil {
 		w.Fault = err
 	}
 	p.known = h.ledger.Commit() + 1
-	if !m.Whole && m.Size == before {
-		h.ledger.Changed(m.Spans, m.Size)
-	}
 	return nil
 }
 
@@ -124,10 +112,6 @@ func (h *Home) abandoned(p *peer, m *Message, at int, w *Work) error {
 	if mode == Write {
 		p.known = 0
 	}
-	if h.ledger.Aborted() {
-		h.abort(nil, w)
-		return nil
-	}
 	h.forget(at)
 	w.Queue = append(w.Queue, Operation{Kind: Release, Guest: at})
 	return nil
@@ -137,10 +121,8 @@ func (h *Home) abandoned(p *peer, m *Message, at int, w *Work) error {
 func (h *Home) cancel(p *peer, m *Message, w *Work) error {
 	_, at := p.guests.find(m.ID)
 	switch {
-	case at == nil && h.over == 0:
+	case at == nil:
 		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, ErrNotQueued)
-	case at == nil: // a refusal is under way
-		invariant.Sometimes(true, "a cancel crosses a refusal")
 	case h.guests[*at].state == waiting:
 		w.Queue = append(w.Queue, Operation{Kind: Cancel, Guest: *at})
 	}
@@ -178,9 +160,6 @@ func (h *Home) forget(at int) {
 	h.guests[at] = guest{next: h.free}
 	h.free = at
 }
-
-// Waits reports whether a guest waits for its grant.
-func (h *Home) Waits(at int) bool { return at < len(h.guests) && h.guests[at].state == waiting }
 
 // Guest is the node and the mode of a guest.
 func (h *Home) Guest(at int) (Node, Mode) { return h.guests[at].peer.node, h.guests[at].mode }

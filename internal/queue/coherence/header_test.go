@@ -33,12 +33,12 @@ func headers() []Message {
 	return []Message{
 		{Kind: RequestMessage, Resource: 7, Incarnation: 1, Seq: 1, ID: 1, Mode: Write, Known: 3},
 		{Kind: RenewMessage, Resource: most, Incarnation: most, Seq: most, ID: ID(most), Old: ID(most),
-			Stamp: Stamp{Fence: most}, Known: most, Wrote: true, Size: 1 << 30, Spans: []Span{{0, 8}, {1 << 20, 1 << 19}}},
+			Stamp: Stamp{Fence: most}, Known: most, Wrote: true, Whole: true, Size: 1 << 30},
 		{Kind: ReleaseMessage, Resource: 300, ID: 70000, Stamp: Stamp{Fence: 1 << 33}, Wrote: true, Whole: true, Size: 64},
 		{Kind: ReleaseMessage, Resource: 300, ID: 70000, Reason: Abandoned},
 		{Kind: CancelMessage, Seq: 200, ID: 1},
 		{Kind: GrantMessage, Mode: Read, IDs: []ID{1, 200, 1 << 40}, Stamp: Stamp{Version: 5, Fence: 6, Prior: PriorPoisoned}, Whole: true, Size: 8},
-		{Kind: PushMessage, Stamp: Stamp{Version: 70000, Prior: PriorLost}, Whole: true, Size: 1 << 40},
+		{Kind: GrantMessage, Mode: Write, IDs: []ID{1}, Stamp: Stamp{Version: 70000, Prior: PriorLost}, Whole: true, Size: 1 << 40},
 		{Kind: RefusedMessage, Reason: Ended},
 		{Kind: ConfirmMessage, Seq: 10, Stamp: Stamp{Fence: 3}},
 		{Kind: ConfirmedMessage, Seq: 10, Stamp: Stamp{Fence: 3}},
@@ -50,7 +50,6 @@ func headers() []Message {
 func TestHeaders(t *testing.T) {
 	largest := []Message{
 		{Kind: GrantMessage, IDs: slices.Repeat([]ID{1}, mostIDs), Size: 1 << 62},
-		{Kind: ReleaseMessage, Wrote: true, Spans: slices.Repeat([]Span{{1, 0}}, mostSpans)},
 	}
 	for _, m := range append(headers(), largest...) {
 		b := AppendHeader([]byte("before"), &m)[len("before"):]
@@ -83,9 +82,6 @@ func plainly(m *Message) []uint64 {
 	}
 	for _, id := range m.IDs {
 		all = append(all, uint64(id))
-	}
-	for _, s := range m.Spans {
-		all = append(all, uint64(s.Off), uint64(s.Len))
 	}
 	return all
 }
@@ -144,11 +140,7 @@ func TestHeadersClaimInVain(t *testing.T) {
 		"requests":            head(GrantMessage, 0, 0, 0, mostIDs+1, make([]uint64, mostIDs+1)...),
 		"requests not there":  head(GrantMessage, 0, 0, 0, 1<<63),
 		"a request too few":   head(GrantMessage, 0, 0, 0, 3, 1, 2),
-		"half a span":         head(RequestMessage, 0, 0, 0, 0, 1),
-		"half a span behind":  head(RequestMessage, 0, 0, 0, 1, 1, 1),
-		"spans":               head(RequestMessage, 0, 0, 0, 0, make([]uint64, 2*mostSpans+2)...),
-		"offset":              head(RequestMessage, 0, 0, 0, 0, 1<<62+1, 0),
-		"length":              head(RequestMessage, 0, 0, 0, 0, 0, 1<<62+1),
+		"a request too many":  head(GrantMessage, 0, 0, 0, 1, 1, 1),
 		"too few fields":      encoded(t, []uint64{uint64(RequestMessage), 0, 0, 0, 0}),
 		"the form of a field": append(head(RequestMessage, 0, 0, 0, 0), uint64Form),
 		"no array":            with(0, 0xdc),
@@ -167,7 +159,7 @@ func TestHeadersClaimInVain(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{
 		"plain":              head(RequestMessage, 0, 0, 0, 0),
-		"the greatest":       head(ConfirmedMessage, 0, 1<<62, uint64(Abandoned), 1, 1, 1<<62, 1<<62),
+		"the greatest":       head(ConfirmedMessage, 0, 1<<62, uint64(Abandoned), 1, 1),
 		"all bits but prior": head(GrantMessage, 0b11101, 0, 0, 0),
 	} {
 		if m, err := parsed(b); err != nil {

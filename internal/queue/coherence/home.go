@@ -20,7 +20,7 @@ type Home struct {
 	ledger *Ledger
 	o      HomeOptions
 
-	over    Reason  // why the resource is at its end, 0 if it is not
+	over    bool    // the resource is broken
 	peers   []*peer // by node
 	guests  []guest
 	free    int    // the first free guest; these are linked by next
@@ -91,7 +91,7 @@ func (h *Home) admit(m *Message, w *Work) (*peer, error) {
 		p = h.peers[at]
 	}
 	switch {
-	case h.over == Broken:
+	case h.over:
 		h.refuseLife(m.Node, m.Incarnation, Broken, w)
 		return nil, fmt.Errorf("%w: %v of node %d: %w", ErrOtherLife, m, m.Node, ErrBroken)
 	case p == nil:
@@ -164,42 +164,17 @@ func (h *Home) grant(p *peer, granted []int, w *Work) {
 	}
 	m := h.to(p, GrantMessage, w)
 	m.Mode, m.Stamp, m.IDs = mode, stamp, w.ids[from:len(w.ids):len(w.ids)]
-	h.fill(p, m, w)
+	h.fill(p, m)
 }
 
-// Push sends the bytes to a guest that waits for writing, ahead of its grant. The caller
-// calls it while readers hold, no other writer comes before the guest, and no relaxed
-// access can write.
-func (h *Home) Push(at int, w *Work) {
-	if !h.Waits(at) {
-		return
-	}
-	if p := h.guests[at].peer; p.known != h.ledger.version.Own()+1 {
-		m := h.to(p, PushMessage, w)
-		m.Version = h.ledger.version.Own()
-		h.fill(p, m, w)
-	}
-}
-
-// fill adds to a message what the mirror does not have: nothing, the changes since its version if these are
-// known and less than half of the bytes, or all.
-func (h *Home) fill(p *peer, m *Message, w *Work) {
+// fill adds the bytes to a grant, unless the mirror has this version.
+func (h *Home) fill(p *peer, m *Message) {
 	version := h.ledger.version.Own() + 1
-	h.ledger.shared, m.Known, p.known = true, p.known, version
-	if m.Known == version {
+	if p.known == version {
 		return
 	}
-	var changed Changes
-	all := h.buffer.Bytes()
-	m.Size = len(all)
-	if h.ledger.since(m.Known, &changed, len(all)) && 2*changed.Bytes() < len(all) {
-		invariant.Sometimes(true, "a grant brings changes only")
-		from := len(w.spans)
-		w.spans = append(w.spans, changed.Spans()...)
-		w.gather(m, w.spans[from:len(w.spans):len(w.spans)], all)
-		return
-	}
-	m.Known, m.Whole, m.Bytes = 0, true, h.buffer.Sent()
+	p.known = version
+	m.Size, m.Whole, m.Bytes = len(h.buffer.Bytes()), true, h.buffer.Sent()
 }
 
 // to appends a message to a mirror. It is good until the next one.

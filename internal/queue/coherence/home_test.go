@@ -42,7 +42,7 @@ func asks(seq uint64, id ID, m Mode) Message {
 // The loss of a node takes back what waits from the last to the first, and then ends what
 // holds in its order: the queue grants nothing of the lost node on the way.
 func TestHomeDropsInOrder(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Read), asks(2, 2, Read), asks(3, 3, Write), asks(4, 4, Write), asks(5, 5, Read))
 	h.Granted([]int{0, 1}, &h.work)
 	h.took()
@@ -60,7 +60,7 @@ func TestHomeDropsInOrder(t *testing.T) {
 
 // A cancel of what is granted already asks the queue for nothing: the mirror releases it.
 func TestHomeCancelsWhatWaits(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Read))
 	h.grant(0)
 	h.asked = nil
@@ -69,28 +69,10 @@ func TestHomeCancelsWhatWaits(t *testing.T) {
 	}
 }
 
-// Policy Abort tells the requests that wait in the order in which they came, and no request
-// of the lost node. A guest's number says nothing about that order.
-func TestHomeAbortsInOrder(t *testing.T) {
-	h := record(t, Abort)
-	must(t, h, asks(1, 1, Write), Message{Kind: RequestMessage, Node: 2, Seq: 1, ID: 1, Mode: Write}, asks(2, 2, Read), Message{Kind: RequestMessage, Node: 2, Seq: 2, ID: 2})
-	must(t, h, Message{Kind: CancelMessage, Node: 2, Seq: 3, ID: 1})
-	must(t, h, Message{Kind: RequestMessage, Node: 2, Seq: 4, ID: 3}, Message{Kind: RequestMessage, Node: 3, Seq: 1, ID: 1})
-	h.grant(0)
-	h.Lost(1, &h.work)
-	want := []string{"2: #2 refused 2: aborted", "2: #3 refused 3: aborted", "3: #1 refused 1: aborted", "1: #0 refused: ended"}
-	if got := texts(h.took()); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if !h.Over() {
-		t.Error("the resource goes on")
-	}
-}
-
 // A broken resource tells each node once, and again for each later message. It forgets all
 // guests.
 func TestHomeBroken(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Read), Message{Kind: RequestMessage, Node: 2, Seq: 1, ID: 1}, Message{Kind: JoinMessage, Node: 3, Seq: 1})
 	h.Granted([]int{0}, &h.work)
 	h.Lost(3, &h.work)
@@ -99,8 +81,8 @@ func TestHomeBroken(t *testing.T) {
 	if got, want := texts(h.took()), []string{"1: #0 refused: broken", "2: #0 refused: broken"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if h.Broken(&h.work); len(h.took()) != 0 || h.Waits(1) || h.Holds(1) != 0 || !h.Over() {
-		t.Errorf("broken twice, %t, %d", h.Waits(1), h.Holds(1))
+	if h.Broken(&h.work); len(h.took()) != 0 || h.Holds(1) != 0 || !h.Over() {
+		t.Errorf("broken twice, %d", h.Holds(1))
 	}
 	if h.Lost(1, &h.work); len(h.took()) != 0 {
 		t.Error("a node that was told is told again")
@@ -115,7 +97,7 @@ func TestHomeBroken(t *testing.T) {
 
 // A home has as many guests as were queued at a time, and uses them again.
 func TestHomeUsesGuestsAgain(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Read), asks(2, 2, Read))
 	for round := range ID(100) {
 		at := int(round % 2)
@@ -130,7 +112,7 @@ func TestHomeUsesGuestsAgain(t *testing.T) {
 // A node's first message is the first of its life, and the bytes are lent only for a life
 // that held something.
 func TestHomeAdmitsNewNodes(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	if _, err := tell(t, h, Message{Kind: JoinMessage, Seq: 2}); !errors.Is(err, ErrGap) || len(h.peers) != 0 {
 		t.Errorf("%v, %d peers", err, len(h.peers))
 	}
@@ -151,7 +133,7 @@ func TestHomeAdmitsNewNodes(t *testing.T) {
 
 // One node cannot use up the home's memory.
 func TestHomeBoundsRequests(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Read))
 	for id := ID(2); id < mostQueued; id++ {
 		h.peers[0].guests.add(id, 0)
@@ -164,7 +146,7 @@ func TestHomeBoundsRequests(t *testing.T) {
 
 // A release of another request, or with another fence, is refused and changes nothing.
 func TestHomeRefusesStale(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Write), asks(2, 2, Write))
 	h.grant(0)
 	h.asked = nil
@@ -187,14 +169,14 @@ func TestHomeRefusesStale(t *testing.T) {
 	}
 }
 
-// A write may use the whole limit, and a span may be empty.
+// A write may use the whole limit.
 func TestHomeLimit(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Write), asks(2, 2, Write))
 	h.grant(0)
 	must(t, h, Message{Kind: ReleaseMessage, Seq: 3, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 64, Bytes: make([]byte, 64)})
 	h.grant(1)
-	must(t, h, Message{Kind: ReleaseMessage, Seq: 4, ID: 2, Stamp: Stamp{Fence: 2}, Wrote: true, Size: 64, Spans: []Span{{8, 0}}})
+	must(t, h, Message{Kind: ReleaseMessage, Seq: 4, ID: 2, Stamp: Stamp{Fence: 2}, Wrote: true, Whole: true, Size: 64, Bytes: make([]byte, 64)})
 	if h.ledger.Version() != 2 {
 		t.Errorf("version %d after two writes", h.ledger.Version())
 	}
@@ -202,7 +184,7 @@ func TestHomeLimit(t *testing.T) {
 
 // A holder that has failed releases, and neither renews nor writes.
 func TestHomeAbandons(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Write))
 	h.grant(0)
 	renewal := Message{Kind: RenewMessage, Seq: 2, Old: 1, ID: 2, Stamp: Stamp{Fence: 1}, Reason: Abandoned}
@@ -214,7 +196,7 @@ func TestHomeAbandons(t *testing.T) {
 		t.Errorf("bytes that are abandoned become version %d, %v", h.ledger.Version(), h.ledger.Prior())
 	}
 	for mode, known := range map[Mode]uint64{Write: 0, Read: 1} {
-		h := record(t, Discard)
+		h := record(t)
 		must(t, h, asks(1, 1, mode))
 		h.grant(0)
 		must(t, h, Message{Kind: ReleaseMessage, Seq: 2, ID: 1, Reason: Abandoned, Stamp: Stamp{Fence: uint64(mode)}})

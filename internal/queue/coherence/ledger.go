@@ -15,30 +15,12 @@ var (
 	ErrPoisoned = errors.New("resource: poisoned by a writer that failed or was lost: write all of it anew")
 )
 
-// Policy is what a resource does when a writer is lost with its node, or fails: its body
-// returns an error or panics. The write is never committed.
-//
-// The last committed bytes come back if there is a copy of them. The home has one of
-// what a writer on another node changed. A writer at the home changes the bytes in
-// place, and only the option Undo keeps a copy of them. Without a copy, the half-written
-// bytes stay.
-//
-// Half-written bytes have a version of their own, so that all nodes have the same bytes.
-// Every grant of them tells that they are poisoned, until the next commit.
-type Policy uint8
-
-const (
-	// Discard goes on with the last committed bytes, and tells all holders up to the next
-	// writer (ErrPriorHolderLost). Without a copy of these bytes it does the same as Poison.
-	Discard Policy = iota
-	// Poison tells all holders until the next commit (ErrPoisoned). The bytes are the last
-	// committed ones if there is a copy of them.
-	Poison
-	// Abort ends the resource: it grants nothing any more.
-	Abort
-)
-
 // Prior tells what happened to the writer before.
+//
+// What a lost or failed writer wrote is never committed. The home has a copy of the last committed bytes of what a
+// writer on another node changed, so these stay. A writer at the home changes the bytes in place: the half-written bytes
+// become a version of their own, so that all nodes have the same bytes, and every grant of them tells that they are
+// poisoned, until the next commit.
 type Prior uint8
 
 const (
@@ -89,12 +71,7 @@ type Ledger struct {
 	// holder reads them.
 	version tally.Count // others read it and the fence for reports
 	fence   tally.Count
-	policy  Policy
 	prior   Prior
-	aborted bool
-
-	shared  bool     // a mirror has had some version
-	history *history // nil until a writer has named what it has changed since
 }
 
 // Grant is the stamp of a grant that its holder gets now. Call it once for each writer.
@@ -125,12 +102,6 @@ func (l *Ledger) Copy(s Stamp) {
 	}
 }
 
-// Abort notes that a writer has failed elsewhere and policy Abort ends the resource.
-func (l *Ledger) Abort(fence uint64) {
-	l.fence.Set(fence)
-	l.aborted = true
-}
-
 // Told forgets a lost writer after its successor was told.
 func (l *Ledger) Told() {
 	if l.prior == PriorLost {
@@ -152,13 +123,7 @@ func (l *Ledger) Commit() uint64 {
 // Lose notes that a holder was lost, or a writer has failed. Poison from before stays.
 func (l *Ledger) Lose(m Mode) {
 	l.fence.Inc()
-	switch {
-	case m == Read:
-	case l.policy == Abort:
-		l.aborted = true
-	case l.policy == Poison || l.prior == PriorPoisoned:
-		l.prior = PriorPoisoned
-	default:
+	if m == Write && l.prior != PriorPoisoned {
 		l.prior = PriorLost
 	}
 }
@@ -179,12 +144,3 @@ func (l *Ledger) Fence() uint64 { return l.fence.Load() }
 
 // Prior is what happened to the writer before, for a holder.
 func (l *Ledger) Prior() Prior { return l.prior }
-
-// Policy is what the loss or the failure of a writer does.
-func (l *Ledger) Policy() Policy { return l.policy }
-
-// SetPolicy replaces the policy, before the first grant.
-func (l *Ledger) SetPolicy(p Policy) { l.policy = p }
-
-// Aborted reports whether policy Abort has ended the resource.
-func (l *Ledger) Aborted() bool { return l.aborted }

@@ -36,7 +36,7 @@ func (h *Home) lose(n Node, w *Work) *peer {
 // Broken ends the resource: every mirror is told, and none gets another grant. The caller
 // forgets all guests.
 func (h *Home) Broken(w *Work) {
-	h.over = Broken
+	h.over = true
 	h.forgetAll()
 	for _, p := range h.peers {
 		if !p.lost {
@@ -47,7 +47,7 @@ func (h *Home) Broken(w *Work) {
 }
 
 // Over reports whether the resource is at its end.
-func (h *Home) Over() bool { return h.over != 0 }
+func (h *Home) Over() bool { return h.over }
 
 func (h *Home) forgetAll() {
 	for at := range h.guests {
@@ -83,10 +83,6 @@ func (h *Home) drop(p *peer, w *Work) {
 			h.ledger.Lose(g.mode)
 		}
 	}
-	if h.ledger.Aborted() {
-		h.abort(p, w)
-		return
-	}
 	slices.SortFunc(all, func(a, b int) int { return cmp.Compare(h.guests[b].at, h.guests[a].at) })
 	for _, at := range all {
 		if g := &h.guests[at]; g.state == waiting {
@@ -103,25 +99,4 @@ func (h *Home) drop(p *peer, w *Work) {
 		}
 	}
 	slices.Reverse(w.Queue[cancels:]) // in the order in which they came
-}
-
-// abort ends the resource. It tells every request that waits, except the requests of
-// the lost mirror p.
-func (h *Home) abort(p *peer, w *Work) {
-	if h.over != 0 {
-		return
-	}
-	h.over = Aborted
-	waits := make([]int, 0, len(h.guests))
-	for at := range h.guests {
-		if g := &h.guests[at]; g.state == waiting && g.peer != p {
-			waits = append(waits, at)
-		}
-	}
-	slices.SortFunc(waits, func(a, b int) int { return cmp.Compare(h.guests[a].at, h.guests[b].at) })
-	for _, at := range waits {
-		h.refuse(h.guests[at].peer, h.guests[at].id, Aborted, w)
-	}
-	h.forgetAll()
-	w.Queue = append(w.Queue, Operation{Kind: Break})
 }

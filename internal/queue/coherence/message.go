@@ -31,21 +31,18 @@ type Message struct {
 	Old ID   // Renew: what is released
 	IDs []ID // Grant: all that are granted to this mirror
 
-	// Stamp is of a Grant. A Push has only its version. A Release or Renew has the fence of
+	// Stamp is of a Grant. A Release or Renew has the fence of
 	// the grant that it ends, a Confirm or Confirmed the fence of the write that it names.
 	Stamp
 
 	// Known is one more than a version of the bytes, 0 if there is none. A Request, Renew or Join
-	// names the version that the mirror has: the home needs it once in a life. A Grant or a Push
-	// without all bytes names the version whose changes it brings.
+	// names the version that the mirror has: the home needs it once in a life.
 	Known uint64
 
-	// These fields describe the bytes that were written or are granted. Bytes holds the
-	// whole contents, or the contents of the spans, one after the other.
-	Wrote bool // Release, Renew: there are bytes, and a new version
-	Whole bool // the bytes are the whole contents
+	// These fields describe the contents that were written or are granted.
+	Wrote bool // Release, Renew: there is a new version
+	Whole bool // the message has the contents
 	Size  int  // of the contents
-	Spans []Span
 	Bytes []byte
 	// Valid reports whether Bytes are still what was sent; nil: they are.
 	Valid func() bool
@@ -81,8 +78,6 @@ const (
 
 	// GrantMessage grants IDs, and brings what the mirror does not have of the bytes.
 	GrantMessage
-	// PushMessage brings bytes ahead of their grant.
-	PushMessage
 	// RefusedMessage ends a request, or all of a life.
 	RefusedMessage
 	// ConfirmedMessage answers a ConfirmMessage. The home has taken everything before the
@@ -98,8 +93,6 @@ const (
 	Cancelled Reason = iota + 1
 	// Stale: what was released is not held with that fence. Its bytes are dropped.
 	Stale
-	// Aborted: a writer was lost, and the resource's policy is Abort.
-	Aborted
 	// Ended: the home has given up this life of the mirror. Not counted by Seq.
 	Ended
 	// Broken: the resource is, at its home. Not counted by Seq.
@@ -132,8 +125,6 @@ var (
 	ErrLost = errors.New("resource: home is lost: wait for it, then request again")
 	// ErrEnded is the end of a request because the home gave up this mirror.
 	ErrEnded = errors.New("resource: home has given up this node: join again, then request again")
-	// ErrAborted is the end of a request because a writer failed or was lost.
-	ErrAborted = errors.New("resource: aborted because a writer failed or was lost: make a new resource")
 	// ErrStale is the release of an access that is over: its fence is not the
 	// request's.
 	ErrStale = errors.New("resource: access is over, and what it wrote is dropped: request again")
@@ -156,8 +147,8 @@ var (
 
 var (
 	kinds = []string{"?", "request", "renew", "release", "cancel", "join", "confirm",
-		"grant", "push", "refused", "confirmed"}
-	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "broken", "abandoned"}
+		"grant", "refused", "confirmed"}
+	reasons = []string{"?", "cancelled", "stale", "ended", "broken", "abandoned"}
 )
 
 func (k Kind) String() string { return nameOf(kinds, int(k)) }
@@ -197,8 +188,6 @@ func (m *Message) String() string {
 		if m.Prior != PriorReleased {
 			fmt.Fprintf(&b, " (%v)", m.Prior)
 		}
-	case PushMessage:
-		fmt.Fprintf(&b, " v%d", m.Version)
 	case ConfirmMessage, ConfirmedMessage:
 		fmt.Fprintf(&b, " fence=%d", m.Fence)
 	case RefusedMessage:
@@ -207,51 +196,21 @@ func (m *Message) String() string {
 		}
 		fmt.Fprintf(&b, ": %v", m.Reason)
 	}
-	given := m.Kind == GrantMessage || m.Kind == PushMessage
-	if m.Wrote || given && m.brings() {
+	if m.Wrote || m.Whole {
 		fmt.Fprintf(&b, " size=%d", m.Size)
-		if !m.Whole {
-			fmt.Fprintf(&b, " spans=%v", m.Spans)
-		}
-		if !m.Whole && given {
-			fmt.Fprintf(&b, " since v%d", int64(m.Known)-1)
-		}
 	}
 	return b.String()
 }
-
-// brings reports whether a Grant or a Push has bytes: all, or what has changed since Known.
-func (m *Message) brings() bool { return m.Whole || m.Known != m.Version+1 }
 
 // checkContents reports what is wrong with the bytes of a message, if anything.
 func (m *Message) checkContents(limit int) error {
 	if m.Size < 0 || m.Size > limit {
 		return fmt.Errorf("%w: %d bytes, want 0 to %d", ErrContents, m.Size, limit)
 	}
-	want := m.Size
-	if !m.Whole {
-		var err error
-		if want, err = checkSpans(m.Spans, m.Size); err != nil {
-			return err
-		}
-	}
-	if len(m.Bytes) != want {
-		return fmt.Errorf("%w: %d bytes came, want %d", ErrContents, len(m.Bytes), want)
+	if !m.Whole || len(m.Bytes) != m.Size {
+		return fmt.Errorf("%w: %d bytes came, want %d", ErrContents, len(m.Bytes), m.Size)
 	}
 	return nil
-}
-
-// checkSpans returns how many bytes the spans of contents of a size are. They are in order
-// and do not overlap.
-func checkSpans(spans []Span, size int) (n int, _ error) {
-	end := 0
-	for _, s := range spans {
-		if s.Len < 0 || s.Off < end || s.Len > size-s.Off {
-			return 0, fmt.Errorf("%w: %v of %d bytes: name spans in order, apart, within the contents", ErrContents, s, size)
-		}
-		end, n = s.Off+s.Len, n+s.Len
-	}
-	return n, nil
 }
 
 // intact reports whether the bytes that were copied from a message are the bytes that were

@@ -33,7 +33,6 @@ type Mirror struct {
 
 	known   uint64 // one more than the version in the buffer, 0 if it is none
 	size    int    // of that version
-	ahead   bool   // it was pushed, and the request that it is for is not granted
 	wrote   uint64 // fence of the last write that was released and is not confirmed, 0 if none
 	queried bool   // the home was asked to confirm it
 }
@@ -92,7 +91,7 @@ func (r *Mirror) Renew(a Access, next ID, m Mode, tag any, w *Work) error {
 	}
 	msg := r.to(RenewMessage, w)
 	msg.ID, msg.Old, msg.Mode = next, a.ID, m
-	r.release(a, msg, w)
+	r.release(a, msg)
 	msg.Known = r.known
 	return nil
 }
@@ -104,7 +103,7 @@ func (r *Mirror) Release(a Access, w *Work) error {
 	}
 	msg := r.to(ReleaseMessage, w)
 	msg.ID = a.ID
-	r.release(a, msg, w)
+	r.release(a, msg)
 	return nil
 }
 
@@ -157,7 +156,7 @@ func (r *Mirror) Waiting() iter.Seq[any] {
 }
 
 // Here reports whether the bytes of the next grant are here already.
-func (r *Mirror) Here() bool { return r.ahead || r.holders > 0 }
+func (r *Mirror) Here() bool { return r.holders > 0 }
 
 // queue notes a request, unless it cannot be made.
 func (r *Mirror) queue(id ID, m Mode, tag any) error {
@@ -196,8 +195,7 @@ func (r *Mirror) mayRelease(a Access) error {
 	if size > r.o.Limit {
 		return fmt.Errorf("%w: %d bytes, want at most %d", ErrContents, size, r.o.Limit)
 	}
-	_, err := checkSpans(a.Spans, size)
-	return err
+	return nil
 }
 
 // unknown is the mistake of naming a request that is not there.
@@ -210,7 +208,7 @@ func (r *Mirror) unknown(id ID) error {
 
 // release puts the end of an access into a message. The mirror keeps the number of a write
 // until the home has confirmed it, and none of its bytes.
-func (r *Mirror) release(a Access, msg *Message, w *Work) {
+func (r *Mirror) release(a Access, msg *Message) {
 	msg.Fence = a.Fence
 	if a.Abandoned {
 		msg.Reason = Abandoned
@@ -227,12 +225,7 @@ func (r *Mirror) release(a Access, msg *Message, w *Work) {
 	r.wrote, r.queried = a.Fence, false
 	all := r.buffer.Bytes()
 	r.size = len(all)
-	msg.Wrote, msg.Size = true, len(all)
-	if len(a.Spans) == 0 {
-		msg.Whole, msg.Bytes = true, all
-		return
-	}
-	w.gather(msg, a.Spans, all)
+	msg.Wrote, msg.Size, msg.Whole, msg.Bytes = true, len(all), true, all
 }
 
 // to appends a message to the home. It is good until the next one.

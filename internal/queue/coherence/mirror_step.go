@@ -30,8 +30,6 @@ func (r *Mirror) Step(m *Message, w *Work) error {
 	switch m.Kind {
 	case GrantMessage:
 		err = r.granted(m, w)
-	case PushMessage:
-		err = r.pushed(m, w)
 	case RefusedMessage:
 		err = r.refused(m, w)
 	case ConfirmedMessage:
@@ -65,7 +63,7 @@ func (r *Mirror) granted(m *Message, w *Work) error {
 	if err := r.take(m, w); err != nil {
 		return err
 	}
-	r.wrote, r.ahead = 0, false
+	r.wrote = 0
 	for _, id := range m.IDs {
 		_, p := r.requests.find(id)
 		if p.stage == leaving {
@@ -82,37 +80,17 @@ func (r *Mirror) granted(m *Message, w *Work) error {
 	return nil
 }
 
-// pushed takes bytes ahead of their grant.
-func (r *Mirror) pushed(m *Message, w *Work) error {
-	if !m.brings() {
-		return r.malformed(m, "it brings nothing")
-	}
-	if err := r.take(m, w); err != nil {
-		return err
-	}
-	if invariant.Enabled {
-		for _, e := range r.requests.all {
-			invariant.Sometimes(e.value.stage == leaving && e.value.mode == Write, "a push crosses a cancel")
-		}
-	}
-	r.ahead = true
-	return nil
-}
-
 // take makes what a message brings the mirror's bytes. Bytes from the home confirm the
 // last write, as a grant does.
 func (r *Mirror) take(m *Message, w *Work) error {
-	if !m.Whole && (r.known != m.Known || m.Known == 0) {
-		return r.malformed(m, "the version that it changes is not here")
-	}
-	if !m.Whole && m.Known == m.Version+1 {
+	if !m.Whole {
+		if r.known != m.Version+1 {
+			return r.malformed(m, "the version that it grants is not here")
+		}
 		return nil
 	}
 	if r.holders > 0 {
 		return r.malformed(m, "it brings bytes while others are in use")
-	}
-	if !m.Whole && m.Size != r.size {
-		return r.malformed(m, "the version that it changes has another size")
 	}
 	if err := m.checkContents(r.o.Limit); err != nil {
 		return fmt.Errorf("%w: %v to node %d: %w", ErrMalformed, m, r.o.Node, err)
@@ -138,10 +116,6 @@ func (r *Mirror) refused(m *Message, w *Work) error {
 		return r.ended(m, w)
 	case p == nil || p.stage == holding, m.Reason == Cancelled && p.stage != leaving:
 		return r.malformed(m, "it refuses a request that does not wait")
-	case m.Reason == Aborted:
-		if p.stage == asked {
-			w.Events = append(w.Events, Event{Kind: RequestEnded, ID: m.ID, Tag: p.tag, Err: ErrAborted})
-		}
 	case m.Reason != Cancelled:
 		return r.malformed(m, "it gives no reason")
 	}
@@ -193,7 +167,7 @@ func (r *Mirror) Lost(err error, w *Work) {
 	}
 	r.requests.clear()
 	r.holders = 0
-	r.ahead, r.wrote = false, 0
+	r.wrote = 0
 }
 
 // Forget says that the home has begun anew, so that the buffer has no version of its bytes.

@@ -69,12 +69,12 @@ func TestMirrorEndsOnce(t *testing.T) {
 // A mirror whose bytes were spoilt does not say that it has a version.
 func TestMirrorForgetsSpoilt(t *testing.T) {
 	r := asking(t)
-	push := Message{Kind: PushMessage, Seq: 2, Stamp: Stamp{Version: 1}, Whole: true, Size: 8, Bytes: make([]byte, 8), Valid: func() bool { return false }}
+	grant := Message{Kind: GrantMessage, Seq: 2, Mode: Write, IDs: []ID{2}, Stamp: Stamp{Version: 1}, Whole: true, Size: 8, Bytes: make([]byte, 8), Valid: func() bool { return false }}
 	if err := r.Release(Access{ID: 1}, new(Work)); err != nil {
 		t.Fatal(err)
 	}
 	var w Work
-	if err := fromHome(r, push, &w); !errors.Is(err, ErrOtherLife) || r.known != 0 || r.Here() {
+	if err := fromHome(r, grant, &w); !errors.Is(err, ErrOtherLife) || r.known != 0 || r.Here() {
 		t.Errorf("%v: the mirror has v%d", err, r.known)
 	}
 	r.Lost(nil, &w)
@@ -106,7 +106,7 @@ func TestMirrorSuspects(t *testing.T) {
 	}
 }
 
-// The bytes of the next grant are here after a push, and while another request holds.
+// The bytes of the next grant are here while another request holds.
 func TestMirrorHasBytesHere(t *testing.T) {
 	r := asking(t)
 	if !r.Here() {
@@ -114,14 +114,6 @@ func TestMirrorHasBytesHere(t *testing.T) {
 	}
 	if err := r.Release(Access{ID: 1}, new(Work)); err != nil || r.Here() {
 		t.Errorf("%v; nobody holds, and the bytes of the next grant are here", err)
-	}
-	push := Message{Kind: PushMessage, Seq: 2, Stamp: Stamp{Version: 1}, Whole: true, Size: 8, Bytes: make([]byte, 8)}
-	if err := fromHome(r, push, new(Work)); err != nil || !r.Here() {
-		t.Errorf("%v; pushed, and not here", err)
-	}
-	grant := Message{Kind: GrantMessage, Seq: 3, Mode: Write, IDs: []ID{2}, Known: 2, Stamp: Stamp{Version: 1, Fence: 1}}
-	if err := errors.Join(fromHome(r, grant, new(Work)), r.Release(Access{ID: 2, Fence: 1}, new(Work))); err != nil || r.Here() {
-		t.Errorf("%v; the push is used up, and the bytes are here", err)
 	}
 }
 
@@ -158,7 +150,7 @@ func TestHalvesReportFaults(t *testing.T) {
 		b.MoveTo(&fixed{bytes: make([]byte, 8), full: true})
 		return b
 	}
-	h := record(t, Discard)
+	h := record(t)
 	must(t, h, asks(1, 1, Write))
 	h.grant(0)
 	h.Home.buffer = closed()
@@ -168,8 +160,8 @@ func TestHalvesReportFaults(t *testing.T) {
 	}
 	r := NewMirror(closed(), MirrorOptions{Node: 1, Incarnation: 1, Limit: 1 << 10})
 	var w Work
-	push := Message{Kind: PushMessage, Seq: 1, Whole: true, Size: 16, Bytes: make([]byte, 16)}
-	if err := fromHome(r, push, &w); err != nil || w.Fault == nil {
+	grant := Message{Kind: GrantMessage, Seq: 1, IDs: []ID{1}, Whole: true, Size: 16, Bytes: make([]byte, 16)}
+	if err := errors.Join(r.Request(1, Read, nil, &w), fromHome(r, grant, &w)); err != nil || w.Fault == nil {
 		t.Errorf("the mirror: %v, fault %v", err, w.Fault)
 	}
 }

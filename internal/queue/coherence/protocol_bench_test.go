@@ -7,7 +7,7 @@ import "testing"
 func step(tb testing.TB, size int, mode Mode, wrote bool) func() {
 	buffer := new(Buffer)
 	buffer.Init(size)
-	home := NewHome(buffer, newLedger(Discard), HomeOptions{Limit: 1 << 30})
+	home := NewHome(buffer, new(Ledger), HomeOptions{Limit: 1 << 30})
 	mirror := NewMirror(new(Buffer), MirrorOptions{Node: 1, Incarnation: 1, Limit: 1 << 30})
 	var there, back Work
 	var fence uint64

@@ -15,11 +15,11 @@ type recorded struct {
 	asked  []string
 }
 
-func record(t *testing.T, policy Policy) *recorded {
+func record(t *testing.T) *recorded {
 	t.Helper()
 	buffer := new(Buffer)
 	buffer.Init(8)
-	h := NewHome(buffer, newLedger(policy), HomeOptions{Limit: 64})
+	h := NewHome(buffer, new(Ledger), HomeOptions{Limit: 64})
 	return &recorded{Home: h, buffer: buffer}
 }
 
@@ -28,7 +28,7 @@ func record(t *testing.T, policy Policy) *recorded {
 func (h *recorded) took() []Message {
 	for i := 0; i < len(h.work.Queue); i++ {
 		o := h.work.Queue[i]
-		names := map[OperationKind]string{Enqueue: "enqueue", Renew: "renew", Release: "release", Cancel: "cancel", Break: "break"}
+		names := map[OperationKind]string{Enqueue: "enqueue", Renew: "renew", Release: "release", Cancel: "cancel"}
 		h.asked = append(h.asked, fmt.Sprintf("%s %d %d %v", names[o.Kind], o.Guest, o.Next, o.Mode))
 		if o.Kind == Cancel {
 			h.Withdrawn(o.Guest, &h.work)
@@ -55,46 +55,12 @@ func tell(t *testing.T, h *recorded, m Message) ([]Message, error) {
 
 // A renewal is one operation, so that no request comes between its two steps.
 func TestHomeRenewsInOneStep(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	_, err1 := tell(t, h, Message{Kind: RequestMessage, Seq: 1, ID: 5})
 	h.grant(0)
 	_, err2 := tell(t, h, Message{Kind: RenewMessage, Seq: 2, Old: 5, ID: 6, Mode: Write})
 	if err1 != nil || err2 != nil || !slices.Equal(h.asked, []string{"enqueue 0 0 read", "renew 0 1 write"}) {
 		t.Errorf("%v, %v: %q", err1, err2, h.asked)
-	}
-}
-
-// The queue is broken once only.
-func TestHomeAbortsOnce(t *testing.T) {
-	h := record(t, Abort)
-	for n := range Node(2) {
-		if _, err := tell(t, h, Message{Kind: RequestMessage, Seq: 1, Node: n + 1, Mode: Write}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h.grant(0)
-	h.Lost(1, &h.work)
-	h.took()
-	h.Lost(2, &h.work)
-	h.took()
-	out := h.grant(1) // the queue was about to say so
-	if len(out) != 0 || !slices.Equal(h.asked, []string{"enqueue 0 0 write", "enqueue 1 0 write", "break 0 0 read"}) {
-		t.Errorf("%v: %q", out, h.asked)
-	}
-}
-
-// A push for a guest that is gone sends nothing.
-func TestHomePushesToGuestsOnly(t *testing.T) {
-	h := record(t, Discard)
-	if _, err := tell(t, h, Message{Kind: RequestMessage, Seq: 1, Mode: Write}); err != nil {
-		t.Fatal(err)
-	}
-	h.Lost(1, &h.work)
-	h.took()
-	for at := range 2 {
-		if h.Push(at, &h.work); len(h.work.Messages) != 0 {
-			t.Errorf("guest %d: %v", at, h.work.Messages)
-		}
 	}
 }
 
@@ -111,16 +77,12 @@ func TestHomeRefusesMalformed(t *testing.T) {
 		"renewed in no mode": {Kind: RenewMessage, Old: 1, ID: 9, Mode: 7, Stamp: Stamp{Fence: 1}},
 		"cancel of nothing":  {Kind: CancelMessage, ID: 9},
 		"bytes missing":      {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 16, Bytes: eight},
-		"bytes left over":    {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Span{{0, 4}}},
+		"bytes left over":    {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 4, Bytes: eight},
+		"not all":            {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight},
 		"over the limit":     {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 72, Bytes: make([]byte, 72)},
-		"negative, no span":  {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: -8},
-		"negative span":      {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight[:4], Spans: []Span{{4, -4}, {0, 8}}},
-		"span beyond":        {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Spans: []Span{{16, 0}}},
 		"negative":           {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: -8},
-		"span overflows":     {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Span{{1, int(^uint(0) >> 1)}}},
-		"spans overlap":      {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Span{{0, 4}, {3, 4}}},
 	} {
-		h := record(t, Discard)
+		h := record(t)
 		for _, good := range []Message{{Kind: RequestMessage, Seq: 1, ID: 1, Mode: Write}, {Kind: RequestMessage, Seq: 2, ID: 2}} {
 			if _, err := tell(t, h, good); err != nil {
 				t.Fatal(err)
@@ -140,7 +102,7 @@ func TestHomeRefusesMalformed(t *testing.T) {
 
 // A reader cannot write by a message either.
 func TestHomeRefusesWriteOfReader(t *testing.T) {
-	h := record(t, Discard)
+	h := record(t)
 	if _, err := tell(t, h, Message{Kind: RequestMessage, Seq: 1}); err != nil {
 		t.Fatal(err)
 	}
@@ -168,23 +130,19 @@ func asking(t *testing.T) *Mirror {
 // Messages that no home sends change nothing.
 func TestMirrorRefusesMalformed(t *testing.T) {
 	for name, m := range map[string]Message{
-		"no kind":                {},
-		"a mirror's":             {Kind: RequestMessage},
-		"another mirror's":       {Kind: ConfirmedMessage, Node: 2},
-		"another resource's":     {Kind: ConfirmedMessage, Resource: 2},
-		"grant of nothing":       {Kind: GrantMessage, IDs: []ID{9}, Known: 1},
-		"grant of what holds":    {Kind: GrantMessage, IDs: []ID{1}, Known: 1},
-		"grant for reading":      {Kind: GrantMessage, IDs: []ID{2}, Known: 1},
-		"version not here":       {Kind: GrantMessage, IDs: []ID{2}, Mode: Write, Stamp: Stamp{Version: 1}},
-		"bytes under a holder":   {Kind: PushMessage, Stamp: Stamp{Version: 1}, Whole: true, Size: 8, Bytes: make([]byte, 8)},
-		"changes to none":        {Kind: GrantMessage, IDs: []ID{2}, Mode: Write, Known: 2, Stamp: Stamp{Version: 1}},
-		"changes under a holder": {Kind: PushMessage, Known: 1, Stamp: Stamp{Version: 1}, Size: 8, Bytes: make([]byte, 2), Spans: []Span{{0, 2}}},
-		"push of nothing":        {Kind: PushMessage},
-		"push of what is here":   {Kind: PushMessage, Known: 1},
-		"refusal of nothing":     {Kind: RefusedMessage, ID: 9, Reason: Aborted},
-		"refusal of a holder":    {Kind: RefusedMessage, ID: 1, Reason: Aborted},
-		"cancelled by the home":  {Kind: RefusedMessage, ID: 2, Reason: Cancelled},
-		"no reason":              {Kind: RefusedMessage, ID: 2},
+		"no kind":               {},
+		"a mirror's":            {Kind: RequestMessage},
+		"another mirror's":      {Kind: ConfirmedMessage, Node: 2},
+		"another resource's":    {Kind: ConfirmedMessage, Resource: 2},
+		"grant of nothing":      {Kind: GrantMessage, IDs: []ID{9}},
+		"grant of what holds":   {Kind: GrantMessage, IDs: []ID{1}},
+		"grant for reading":     {Kind: GrantMessage, IDs: []ID{2}},
+		"version not here":      {Kind: GrantMessage, IDs: []ID{2}, Mode: Write, Stamp: Stamp{Version: 1}},
+		"bytes under a holder":  {Kind: GrantMessage, IDs: []ID{2}, Mode: Write, Stamp: Stamp{Version: 1}, Whole: true, Size: 8, Bytes: make([]byte, 8)},
+		"refusal of nothing":    {Kind: RefusedMessage, ID: 9, Reason: Cancelled},
+		"refusal of a holder":   {Kind: RefusedMessage, ID: 1, Reason: Cancelled},
+		"cancelled by the home": {Kind: RefusedMessage, ID: 2, Reason: Cancelled},
+		"no reason":             {Kind: RefusedMessage, ID: 2},
 	} {
 		r := asking(t)
 		m.Incarnation, m.Seq, m.Node = 1, 2, max(m.Node, 1)
@@ -197,25 +155,14 @@ func TestMirrorRefusesMalformed(t *testing.T) {
 	if err := r.Release(Access{ID: 1}, new(Work)); err != nil {
 		t.Fatal(err)
 	}
-	two := []byte{1, 1}
 	for _, m := range []Message{
 		{Whole: true, Size: 8, Bytes: make([]byte, 7)}, {Whole: true, Size: -8}, {Whole: true, Size: 72, Bytes: make([]byte, 72)},
-		{Size: 8, Bytes: two, Spans: []Span{{0, 2}}}, {Known: 3, Size: 8, Bytes: two, Spans: []Span{{0, 2}}},
-		{Known: 1, Size: 16, Bytes: two, Spans: []Span{{0, 2}}}, {Known: 1, Size: 8, Bytes: two, Spans: []Span{{7, 2}}},
-		{Known: 1, Size: 8, Bytes: two, Spans: []Span{{0, 3}}}, {Known: 1, Size: 8, Bytes: two},
+		{Size: 8, Bytes: make([]byte, 8)},
 	} {
-		m.Kind, m.Node, m.Incarnation, m.Seq, m.Version = PushMessage, 1, 1, 2, 1
-		if err := r.Step(&m, new(Work)); !errors.Is(err, ErrMalformed) || r.known != 1 || r.buffer.Bytes()[0] != 0 {
+		m.Kind, m.Node, m.Incarnation, m.Seq, m.Version, m.IDs, m.Mode = GrantMessage, 1, 1, 2, 1, []ID{2}, Write
+		if err := r.Step(&m, new(Work)); !errors.Is(err, ErrMalformed) || r.known != 1 {
 			t.Errorf("%v: %v", &m, err)
 		}
-	}
-	r = NewMirror(new(Buffer), MirrorOptions{Node: 1, Incarnation: 1, Limit: 64})
-	if err := fromHome(r, Message{Kind: PushMessage, Seq: 1}, new(Work)); !errors.Is(err, ErrMalformed) || r.known != 0 {
-		t.Errorf("changes come to a mirror without a version: %v, it has v%d", err, r.known)
-	}
-	all := Message{Kind: PushMessage, Seq: 1, Known: 1, Whole: true, Size: 8, Bytes: make([]byte, 8)}
-	if err := fromHome(r, all, new(Work)); err != nil || r.known != 1 || len(r.buffer.Bytes()) != 8 {
-		t.Errorf("all bytes come, whatever the message says of changes: %v, the mirror has %d", err, len(r.buffer.Bytes()))
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *chaos) freeID(n *model) ID {
 
 func (c *chaos) request(n *model) {
 	id, mode := c.freeID(n), Mode(c.chance(2))
-	if id == 0 || n.over || c.ledger.Aborted() && n.node == 0 || c.calm && len(c.queue.all) > c.chance(4) {
+	if id == 0 || n.over || c.calm && len(c.queue.all) > c.chance(4) {
 		return
 	}
 	c.note("%d requests %d %v", n.node, id, mode)
@@ -119,7 +119,7 @@ func (c *chaos) endOne(n *model, renew bool) {
 	}
 	switch {
 	case n.node > 0:
-	case a.Wrote && !renew && c.ledger.policy != Abort && c.chance(8) == 0:
+	case a.Wrote && !renew && c.chance(8) == 0:
 		c.failAtHome(a.ID)
 		return
 	default:
@@ -160,7 +160,6 @@ func (c *chaos) endOne(n *model, renew bool) {
 // write writes new bytes, at both ends of an access.
 func (c *chaos) write(memory *Buffer, a *Access) (will commitment) {
 	a.Wrote = true
-	before := len(memory.Bytes())
 	if c.chance(6) == 0 {
 		_ = memory.Resize(8*(1+c.chance(8)) + c.chance(8))
 	}
@@ -168,15 +167,8 @@ func (c *chaos) write(memory *Buffer, a *Access) (will commitment) {
 	for off := 8 * c.chance(size/8); off <= size-8; off += 8 * (1 + c.chance(3)) {
 		c.stamps++
 		binary.LittleEndian.PutUint64(memory.Bytes()[off:], c.stamps)
-		a.Spans = append(a.Spans, Span{off, 8})
-		will.moved += 8
 	}
-	if c.chance(3) == 0 {
-		a.Spans, will.moved = nil, size
-	}
-	if size == before {
-		will.named = a.Spans
-	}
+	will.moved = size
 	will.contents = slices.Clone(memory.Bytes())
 	return will
 }

@@ -76,8 +76,6 @@ func (p *protocol) doHome(w *Work) {
 			if p.queue.cancel(guestID(o.Guest)) {
 				p.home.Withdrawn(o.Guest, w)
 			}
-		case Break:
-			p.queue.end()
 		default:
 			panic(violation("the queue is asked for %+v", o))
 		}
@@ -106,11 +104,6 @@ func (p *protocol) pump() {
 		p.home.Granted(guests, &w)
 		p.doHome(&w)
 	}
-	var w Work
-	if at := p.queue.pushable(); at >= 0 {
-		p.home.Push(at, &w)
-	}
-	p.doHome(&w)
 }
 
 // atMirror does a step of a mirror.
@@ -150,7 +143,7 @@ func (p *protocol) route(out []Message, toHome bool) {
 // copied is the message as a transport would deliver it.
 func copied(m *Message) Message {
 	c := *m
-	c.IDs, c.Spans, c.Bytes = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes)
+	c.IDs, c.Bytes = slices.Clone(m.IDs), slices.Clone(m.Bytes)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package coherence
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,9 +13,9 @@ import (
 // A transcript is blocks: commands, a line of dashes, and their effects. The home is a,
 // its mirrors are b, c and d.
 //
-//	start size=8 mirrors=2    first of all; also policy=poison
+//	start size=8 mirrors=2    first of all
 //	b request 1 write         a place of b requests
-//	b release 1               also fence=3, size=16, wrote 0:text 8:text, wrote whole 0:text
+//	b release 1               also fence=3, size=16, wrote 0:text 8:text
 //	b renew 1 2 write         and what release takes
 //	b cancel 1
 //	b confirm                 b asks whether its last write is committed
@@ -126,9 +127,7 @@ func (w *theatre) do(words []string) error {
 }
 
 func (w *theatre) start(a args) {
-	policies := map[string]Policy{"": Discard, "poison": Poison, "abort": Abort}
-	w.protocol = newProtocol(a.number("size", 0), a.number("mirrors", 1),
-		newLedger(policies[a.named["policy"]]), w.options)
+	w.protocol = newProtocol(a.number("size", 0), a.number("mirrors", 1), new(Ledger), w.options)
 	w.options.Resource, w.options.Limit, w.options.Incarnation = 7, 1<<10, 1
 	w.sent = func(m *Message, toHome bool) {
 		from, to := "a", called(m.Node)
@@ -257,7 +256,6 @@ func (w *theatre) actMirror(n Node, verb string, ids []ID, ending Access, a args
 func (w *theatre) actHome(verb string, ids []ID, ending Access, a args) {
 	if ending.Wrote {
 		w.ledger.Commit()
-		w.ledger.Changed(ending.Spans, len(w.buffer.Bytes()))
 	}
 	switch verb {
 	case "request":
@@ -282,13 +280,9 @@ func (w *theatre) ending(n Node, id ID, a args) Access {
 	for _, s := range a.spans {
 		off, text, _ := strings.Cut(s, ":")
 		at, _ := strconv.Atoi(off)
-		end.Spans = append(end.Spans, Span{at, len(text)})
 		if at <= len(memory.Bytes()) {
 			copy(memory.Bytes()[at:], text)
 		}
-	}
-	if a.whole {
-		end.Spans = nil
 	}
 	return end
 }
@@ -299,7 +293,6 @@ type args struct {
 	ids   []ID
 	mode  Mode
 	wrote bool
-	whole bool
 	spans []string // offset:text
 }
 
@@ -317,8 +310,6 @@ func newArgs(words []string) args {
 			a.mode = Write
 		case word == "wrote":
 			a.wrote = true
-		case word == "whole":
-			a.whole = true
 		case strings.Contains(word, ":"):
 			a.spans = append(a.spans, word)
 		}
@@ -333,3 +324,5 @@ func (a args) number(name string, otherwise int) int {
 	}
 	return otherwise
 }
+
+var rewrite = flag.Bool("coherence.rewrite", false, "write the transcripts anew")

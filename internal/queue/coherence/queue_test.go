@@ -17,11 +17,10 @@ func guestID(at int) ID { return ID(at) | remote }
 // queue is the plain FIFO of groups. If late, the home hears of a grant only when the test
 // pumps, as from a queue that others use at the same time.
 type queue struct {
-	p     *protocol
-	all   []queued // in the order of arrival
-	news  []ID     // granted, and not told
-	late  bool
-	eager bool // flaw: pushes to a writer that is behind a writer
+	p    *protocol
+	all  []queued // in the order of arrival
+	news []ID     // granted, and not told
+	late bool
 	// granted is called before the home hears of it.
 	granted func(id ID)
 }
@@ -91,22 +90,4 @@ func (q *queue) grant() {
 			}
 		}
 	}
-}
-
-// end ends all requests, since the resource is broken.
-func (q *queue) end() {
-	for _, r := range q.all {
-		if !r.granted && r.id&remote == 0 {
-			q.p.ended(0, r.id, ErrAborted)
-		}
-	}
-	q.all, q.news = nil, nil
-}
-
-// pushable is the guest that waits for writing behind readers that hold, or -1.
-func (q *queue) pushable() int {
-	if n := q.head(); n < len(q.all) && q.all[n].id&remote != 0 && (n > 0 && q.all[0].mode == Read || q.eager) && q.all[n].mode == Write {
-		return int(q.all[n].id &^ remote)
-	}
-	return -1
 }

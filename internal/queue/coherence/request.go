@@ -38,10 +38,6 @@ type Access struct {
 	// Abandoned says that the holder has failed. Nothing that it has written is sent, and
 	// the next holders are told.
 	Abandoned bool
-	// Spans are the bytes that may have changed, in order and apart; none means all. A
-	// change outside of them is not sent, and the node's own copy is wrong then. Bytes that
-	// a resize has added are zero unless a span names them.
-	Spans []Span
 }
 
 // Work is what a step asks its caller to do, in the order of the fields. Steps append to
@@ -53,18 +49,7 @@ type Work struct {
 	// Fault says why the bytes cannot be kept any more: the resource is broken.
 	Fault error
 
-	ids   []ID   // of grants in Messages
-	spans []Span // of grants in Messages
-	bytes []byte // of spans in Messages
-}
-
-// gather gives a message spans of all bytes.
-func (w *Work) gather(m *Message, spans []Span, all []byte) {
-	from := len(w.bytes)
-	for _, s := range spans {
-		w.bytes = append(w.bytes, all[s.Off:][:s.Len]...)
-	}
-	m.Spans, m.Bytes = spans, w.bytes[from:len(w.bytes):len(w.bytes)]
+	ids []ID // of grants in Messages
 }
 
 // Reset empties the work and keeps the room in its lists.
@@ -72,7 +57,6 @@ func (w *Work) Reset() {
 	clear(w.Messages)
 	clear(w.Events)
 	w.Queue, w.Events, w.Messages, w.ids = w.Queue[:0], w.Events[:0], w.Messages[:0], w.ids[:0]
-	w.spans, w.bytes = w.spans[:0], w.bytes[:0]
 	w.Fault = nil
 }
 
@@ -99,8 +83,6 @@ const (
 	// Cancel takes a guest back that waits. The caller answers by [Home.Withdrawn], unless
 	// the queue has granted the guest: then [Home.Granted] is the answer.
 	Cancel
-	// Break breaks the resource. All guests are forgotten.
-	Break
 )
 
 // Event is what happens to a request, or to the last write, of a mirror's node.

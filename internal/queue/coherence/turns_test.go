@@ -64,11 +64,11 @@ func TestTurns(t *testing.T) {
 // A message is kept once, if there is room, and as it was sent.
 func TestTurnsKeep(t *testing.T) {
 	early := func(seq uint64, size int) *Message {
-		return &Message{Kind: GrantMessage, Node: 1, Incarnation: 1, Seq: seq, IDs: []ID{1, 2}, Spans: []Span{{0, 8}}, Bytes: make([]byte, size), Swap: true}
+		return &Message{Kind: GrantMessage, Node: 1, Incarnation: 1, Seq: seq, IDs: []ID{1, 2}, Bytes: make([]byte, size), Swap: true}
 	}
 	gap := func(*Message) error { return ErrGap }
 	one := cost(early(2, 100))
-	if one != 256+100+16+16 {
+	if one != 256+100+16 {
 		t.Errorf("a message costs %d", one)
 	}
 	var turns Turns
@@ -88,7 +88,7 @@ func TestTurnsKeep(t *testing.T) {
 			t.Errorf("%v: %v, want %v; %d bytes, want %d", c.m, err, c.want, b.Used(1), c.used)
 		}
 	}
-	if k := &turns.kept[0]; k.Valid != nil || k.Swap || len(k.IDs) != 2 || len(k.Spans) != 1 {
+	if k := &turns.kept[0]; k.Valid != nil || k.Swap || len(k.IDs) != 2 {
 		t.Errorf("kept as %+v", k)
 	}
 	// Only one message may be larger than the budget.

@@ -15,18 +15,17 @@ import (
 // A message as a header: an array of unsigned integers in msgpack's format, all in forms of
 // fixed length. So each stands at a fixed place, and any msgpack library reads it.
 //
-//	array32, n │ kind │ bits │ reason │ resource │ incarnation │ ... │ ids │ id... │ offset │ length │ ...
+//	array32, n │ kind │ bits │ reason │ resource │ incarnation │ ... │ ids │ id...
 //	 5 bytes      1      1      1        9 bytes each
 //
-// Ids is how many requests a grant names. The rest are the spans. The bytes of the resource
-// travel beside the header. The node is not in it: the transport knows it.
+// Ids is how many requests a grant names. The bytes of the resource travel beside the header. The node is not in it: the transport knows it.
 
 const (
 	array32    = 0xdd // and the length in 4 bytes
 	uint64Form = 0xcf // and the integer in 8 bytes
 
 	headerSmall = 3  // integers of a byte
-	headerWords = 10 // integers of 8 bytes, without the lists
+	headerWords = 10 // integers of 8 bytes, without the list
 	wordsAt     = 5 + headerSmall
 	word        = 9 // bytes
 )
@@ -41,9 +40,8 @@ const (
 
 // The limits of a header.
 const (
-	mostIDs   = 1 << 16
-	mostSpans = 1 << 10
-	mostSize  = 1 << 62
+	mostIDs  = 1 << 16
+	mostSize = 1 << 62
 )
 
 // AppendHeader appends a message without its node and its bytes.
@@ -56,7 +54,7 @@ func AppendHeader(b []byte, m *Message) []byte {
 		bits |= bitWhole
 	}
 	number := func(v uint64) { b = binary.BigEndian.AppendUint64(append(b, uint64Form), v) }
-	n := len(m.IDs) + 2*len(m.Spans) + headerSmall + headerWords
+	n := len(m.IDs) + headerSmall + headerWords
 	b = binary.BigEndian.AppendUint32(append(b, array32), uint32(n))
 	b = append(b, byte(m.Kind), byte(bits), byte(m.Reason))
 	for _, v := range [headerWords]uint64{
@@ -67,10 +65,6 @@ func AppendHeader(b []byte, m *Message) []byte {
 	}
 	for _, id := range m.IDs {
 		number(uint64(id))
-	}
-	for _, s := range m.Spans {
-		number(uint64(s.Off))
-		number(uint64(s.Len))
 	}
 	return b
 }
@@ -96,32 +90,18 @@ func ParseInto(b []byte, m *Message) error {
 	if kind == 0 || kind > ConfirmedMessage || bits > allBits || prior > PriorPoisoned || reason > Abandoned || size > mostSize {
 		return fmt.Errorf("%w: header with kind %d, bits %#x, reason %d, size %d", ErrMalformed, kind, bits, reason, size)
 	}
-	ids, lists := number(9), words-headerWords
-	if ids > mostIDs || ids > uint64(lists) {
-		return fmt.Errorf("%w: header of %d requests, want at most %d, and %d follow", ErrMalformed, ids, mostIDs, lists)
-	}
-	ends := lists - int(ids)
-	if ends%2 != 0 || ends > 2*mostSpans {
-		return fmt.Errorf("%w: header of %d ends of spans, want an even number up to %d", ErrMalformed, ends, 2*mostSpans)
+	ids := number(9)
+	if ids > mostIDs || ids != uint64(words-headerWords) {
+		return fmt.Errorf("%w: header of %d requests, want at most %d, and %d follow", ErrMalformed, ids, mostIDs, words-headerWords)
 	}
 	m.Kind, m.Mode, m.Prior, m.Reason = kind, Mode(bits&1), prior, reason
 	m.Wrote, m.Whole = bits&bitWrote != 0, bits&bitWhole != 0
 	m.Resource, m.Incarnation, m.Seq = number(0), number(1), number(2)
 	m.ID, m.Old = ID(number(3)), ID(number(4))
 	m.Version, m.Fence, m.Known, m.Size = number(5), number(6), number(7), int(size)
-	at := headerWords
 	m.IDs = slices.Grow(m.IDs[:0], int(ids))
-	for range ids {
+	for at := headerWords; at < words; at++ {
 		m.IDs = append(m.IDs, ID(number(at)))
-		at++
-	}
-	m.Spans = slices.Grow(m.Spans[:0], ends/2)
-	for ; at < words; at += 2 {
-		off, length := number(at), number(at+1)
-		if off > mostSize || length > mostSize {
-			return fmt.Errorf("%w: header with the span %d, %d", ErrMalformed, off, length)
-		}
-		m.Spans = append(m.Spans, Span{int(off), int(length)})
 	}
 	return nil
 }
@@ -231,7 +211,7 @@ func (b *Budget) Keep(m *Message, from Node) (*Message, error) {
 		return nil, nil
 	}
 	k := *m
-	k.IDs, k.Spans, k.Bytes = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes)
+	k.IDs, k.Bytes = slices.Clone(m.IDs), slices.Clone(m.Bytes)
 	k.Valid, k.Swap = nil, false
 	if !m.intact() {
 		b.Free(m, from)
@@ -247,4 +227,4 @@ func (b *Budget) Free(k *Message, from Node) { b.used[from].Add(-cost(k)) }
 func (b *Budget) Used(n Node) int64 { return b.used[n].Load() }
 
 // cost is about the number of bytes that a kept message takes.
-func cost(m *Message) int64 { return 256 + int64(len(m.Bytes)+8*len(m.IDs)+16*len(m.Spans)) }
+func cost(m *Message) int64 { return 256 + int64(len(m.Bytes)+8*len(m.IDs)) }

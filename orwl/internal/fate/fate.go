@@ -11,18 +11,12 @@ type Fate struct {
 	mu    sync.Mutex
 	run   func(error) // ends the run that is under way
 	ended error       // why the run has ended, or ends when it begins
-	goOn  bool        // the run goes on without lost nodes
-	apart error       // why this node must not go on, or nil
 }
 
-// Begin has end called when another node's failure ends the run. goOn: the run goes on without
-// nodes that are lost.
-func (f *Fate) Begin(end func(error), goOn bool) {
+// Begin has end called when another node's failure ends the run.
+func (f *Fate) Begin(end func(error)) {
 	f.mu.Lock()
-	f.run, f.goOn = end, goOn
-	if f.ended == nil && goOn && f.apart != nil {
-		f.ended = f.apart
-	}
+	f.run = end
 	ended := f.ended
 	f.mu.Unlock()
 	if ended != nil {
@@ -43,28 +37,9 @@ func (f *Fate) End(why error) {
 	}
 }
 
-// Part ends a run that goes on without nodes that are lost, because this node must not. Any
-// other run ends by the loss, which tells more.
-func (f *Fate) Part(why error) {
-	f.mu.Lock()
-	f.apart = why
-	goOn := f.goOn
-	f.mu.Unlock()
-	if goOn {
-		f.End(why)
-	}
-}
-
 // Why is why the run ends, or nil.
 func (f *Fate) Why() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.ended
-}
-
-// Survives reports whether the run goes on without nodes that are lost.
-func (f *Fate) Survives() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.goOn
 }

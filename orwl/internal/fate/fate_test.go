@@ -10,33 +10,26 @@ import (
 	"github.com/orwl/go-orwl/internal/queue"
 )
 
-var errLoss, errApart, errOther = errors.New("loss"), errors.New("apart"), errors.New("other")
+var errLoss, errOther = errors.New("loss"), errors.New("other")
 
 // TestFate has what other nodes do come before and after the run begins. told is what ends it.
 func TestFate(t *testing.T) {
 	end := func(why error) func(f *Fate) { return func(f *Fate) { f.End(why) } }
-	part := func(f *Fate) { f.Part(errApart) }
 	for name, c := range map[string]struct {
 		before, after []func(f *Fate)
-		goOn          bool
 		told          []error
 		why           error
 	}{
-		"nothing":                     {},
-		"a loss, then the run":        {before: []func(*Fate){end(errLoss), end(errOther)}, told: []error{errLoss}, why: errLoss},
-		"a loss in the run":           {after: []func(*Fate){end(errLoss), end(errOther)}, told: []error{errLoss, errOther}, why: errLoss},
-		"apart in the run":            {after: []func(*Fate){part}, goOn: true, told: []error{errApart}, why: errApart},
-		"apart, then the run":         {before: []func(*Fate){part}, goOn: true, told: []error{errApart}, why: errApart},
-		"apart in a run that ends":    {after: []func(*Fate){part, end(errLoss)}, told: []error{errLoss}, why: errLoss},
-		"apart before one that ends":  {before: []func(*Fate){part}},
-		"a loss before a parted node": {before: []func(*Fate){end(errLoss), part}, goOn: true, told: []error{errLoss}, why: errLoss},
+		"nothing":              {},
+		"a loss, then the run": {before: []func(*Fate){end(errLoss), end(errOther)}, told: []error{errLoss}, why: errLoss},
+		"a loss in the run":    {after: []func(*Fate){end(errLoss), end(errOther)}, told: []error{errLoss, errOther}, why: errLoss},
 	} {
 		var f Fate
 		var told []error
 		for _, event := range c.before {
 			event(&f)
 		}
-		f.Begin(func(why error) { told = append(told, why) }, c.goOn)
+		f.Begin(func(why error) { told = append(told, why) })
 		for _, event := range c.after {
 			event(&f)
 		}
@@ -44,7 +37,7 @@ func TestFate(t *testing.T) {
 		for i := range told {
 			same = same && told[i] == c.told[i]
 		}
-		if !same || f.Why() != c.why || f.Survives() != c.goOn {
+		if !same || f.Why() != c.why {
 			t.Errorf("%s: told %v, why %v, want %v, %v", name, told, f.Why(), c.told, c.why)
 		}
 	}

@@ -1,8 +1,8 @@
 // Package protocol is what a session and a home say to each other, and what each of them does
 // about it.
 //
-// A session is a process that is not part of a run and uses its resources by name. A [Home] is
-// the node that keeps these resources. A [Client] is the session's end. Both are step functions:
+// A session is a process that uses locks by name. A [Home] is the process that keeps these
+// locks. A [Client] is the session's end. Both are step functions:
 // a message or a time goes in; messages, and events for the layer above, come out. They have no
 // goroutine, no clock and no socket. Package session gives them these.
 //

@@ -12,29 +12,16 @@ type Queue interface {
 	// Request puts a request at the end of the queue of a name. It returns the grant if the
 	// request is granted at once, or nil.
 	Request(id uint64, name string, read bool) (*Grant, error)
-	// Here returns an error if this home cannot have requests of a name: an ElsewhereError, or one
-	// that matches ErrUnknown or ErrBroken.
-	Here(name string) error
-	// Nodes are where the other nodes listen that have names of the same run.
-	Nodes() []string
-	// Lines are the queues of names, requests of tasks included. It is nil if there are no tasks.
-	Lines(match func(name string) bool) map[string][]Entry
 	// Withdraw takes back a request that the home does not know to be granted.
 	Withdraw(id uint64)
 	// Release ends an access and commits what was written.
 	Release(id uint64) error
 	// Abandon ends an access whose holder is lost, and drops its writes.
-	Abandon(id uint64, why string)
+	Abandon(id uint64)
 	// Read returns the bytes that the holder sees.
 	Read(id uint64) ([]byte, error)
 	// Write takes the bytes that Release commits. It may keep them.
 	Write(id uint64, b []byte) error
-}
-
-// Entry is a request in a queue: a request of the home, or if ID is 0, one of a task.
-type Entry struct {
-	ID   uint64
-	Task Holder
 }
 
 // Home keeps the sessions of a node, by leases of its own clock. Not for several goroutines at
@@ -237,7 +224,7 @@ func (h *Home) end(s *session, why string) {
 	}
 	for _, r := range slices.Clone(s.requests) {
 		h.remove(r)
-		h.queue.Abandon(r.id, fmt.Sprintf("session %d (%s): %s", s.number, s.who, why))
+		h.queue.Abandon(r.id)
 	}
 	for _, n := range h.names {
 		n.watches = slices.DeleteFunc(n.watches, func(w watch) bool { return w.s == s })

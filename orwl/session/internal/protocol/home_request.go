@@ -2,25 +2,8 @@ package protocol
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 )
-
-// The errors of a Queue, which become codes.
-var (
-	// ErrUnknown: no resource has the name.
-	ErrUnknown = errors.New("no resource has this name here")
-	// ErrBroken: the resource is broken for good.
-	ErrBroken = errors.New("the resource is broken")
-)
-
-// ElsewhereError says that another node is the home of a name.
-type ElsewhereError struct {
-	Why string
-	At  string // where it listens
-}
-
-func (e *ElsewhereError) Error() string { return e.Why }
 
 // request is one entry in the queue of a name.
 type request struct {
@@ -71,21 +54,6 @@ func (h *Home) grant(r *request, g Grant) {
 	r.held, r.fence, r.at = true, g.Fence, h.now
 	h.past.Granted++
 	h.say(r.s, Message{Granted: &Granted{Request: r.number, Grant: g}})
-}
-
-// Failed says that the queue will never grant a request, or has taken back what it has granted.
-func (h *Home) Failed(now int64, id uint64, why error) {
-	h.now = now
-	r := h.requests[id]
-	switch {
-	case r == nil:
-	case r.held:
-		h.lose(r, why.Error())
-	default:
-		h.remove(r)
-		h.queue.Withdraw(r.id)
-		h.answer(r.s, failure(r.number, why))
-	}
 }
 
 // withdraw takes back a request that waits.
@@ -144,10 +112,6 @@ func (h *Home) write(s *session, number uint64, m *Write) {
 
 // revoke tells holders to let go.
 func (h *Home) revoke(s *session, number uint64, m *Revoke) {
-	if err := h.queue.Here(m.Name); err != nil {
-		h.answer(s, failure(number, err))
-		return
-	}
 	count := 0
 	if n := h.names[m.Name]; n != nil {
 		for _, r := range n.requests {
@@ -171,7 +135,7 @@ func (h *Home) revoke(s *session, number uint64, m *Revoke) {
 // lose ends an access without its holder.
 func (h *Home) lose(r *request, why string) {
 	h.remove(r)
-	h.queue.Abandon(r.id, why)
+	h.queue.Abandon(r.id)
 	h.say(r.s, Message{Lost: &Loss{Request: r.number, Why: cut(why)}})
 }
 
@@ -201,22 +165,10 @@ func (s *session) find(number uint64) *request {
 
 // failure is the answer to a call that ended with err, or well.
 func failure(number uint64, err error) Answer {
-	a := Answer{Call: number}
-	var elsewhere *ElsewhereError
-	switch {
-	case err == nil:
-		return a
-	case errors.As(err, &elsewhere):
-		a.Code, a.At = Elsewhere, elsewhere.At
-	case errors.Is(err, ErrUnknown):
-		a.Code = Unknown
-	case errors.Is(err, ErrBroken):
-		a.Code = Broken
-	default:
-		a.Code = Refused
+	if err == nil {
+		return Answer{Call: number}
 	}
-	a.Why = cut(err.Error())
-	return a
+	return Answer{Call: number, Code: Refused, Why: cut(err.Error())}
 }
 
 // cut is a reason that is not too long.

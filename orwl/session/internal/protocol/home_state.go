@@ -51,10 +51,6 @@ func (h *Home) forget(n *name) {
 
 // watch answers a call when the name's state is not the one that the caller knows.
 func (h *Home) watch(s *session, number uint64, m *Watch) {
-	if err := h.queue.Here(m.Name); err != nil {
-		h.answer(s, failure(number, err))
-		return
-	}
 	n := h.names[m.Name]
 	if n == nil && m.Stamp != 0 {
 		h.answer(s, Answer{Call: number, States: []State{{Name: m.Name}}})
@@ -74,60 +70,34 @@ func (h *Home) watch(s *session, number uint64, m *Watch) {
 
 // list answers with as many names as fit into a message.
 func (h *Home) list(s *session, number uint64, m *List) {
-	match := func(name string) bool { return name > m.After && strings.HasPrefix(name, m.Prefix) }
-	lines := h.queue.Lines(match)
-	for text, n := range h.names {
-		if match(text) && len(n.requests) > 0 && lines[text] == nil {
-			if lines == nil {
-				lines = make(map[string][]Entry)
-			}
-			lines[text] = n.line()
-		}
-	}
-	a := Answer{Call: number, Nodes: h.queue.Nodes()}
+	a := Answer{Call: number}
 	size := 0
-	for _, text := range slices.Sorted(maps.Keys(lines)) {
+	for _, text := range slices.Sorted(maps.Keys(h.names)) {
+		n := h.names[text]
+		if text <= m.After || !strings.HasPrefix(text, m.Prefix) || len(n.requests) == 0 {
+			continue
+		}
 		if size >= listSize {
 			a.More = true
 			break
 		}
-		state := h.stateOf(text, lines[text])
+		state := h.state(n)
 		size += len(text) + len(state.Requests)*(MaxWho+64)
 		a.States = append(a.States, state)
 	}
 	h.answer(s, a)
 }
 
-// line is the queue of a name, without tasks.
-func (n *name) line() (line []Entry) {
-	for _, r := range n.requests {
-		line = append(line, Entry{ID: r.id})
-	}
-	return line
-}
-
 // state lists the holders of a name, and the requests that wait.
 func (h *Home) state(n *name) State {
-	line, with := h.queue.Lines(func(name string) bool { return name == n.name })[n.name]
-	if !with {
-		line = n.line()
-	}
-	return h.stateOf(n.name, line)
-}
-
-// stateOf is the state of a queue.
-func (h *Home) stateOf(text string, line []Entry) State {
-	// A request that is being taken back may still be in the queue.
-	line = slices.DeleteFunc(line, func(e Entry) bool { return e.ID != 0 && h.requests[e.ID] == nil })
-	state := State{Name: text, Length: len(line)}
-	if n := h.names[text]; n != nil && len(n.requests) > 0 {
+	state := State{Name: n.name, Length: len(n.requests)}
+	if len(n.requests) > 0 {
 		state.Stamp = n.stamp
 	}
-	for _, e := range line[:min(len(line), mostListed)] {
-		if r := h.requests[e.ID]; r != nil {
-			e.Task = Holder{Session: r.s.number, Who: r.s.who, Read: r.read, Held: r.held, Revoked: r.revoked, Fence: r.fence, For: h.now - r.at}
-		}
-		state.Requests = append(state.Requests, e.Task)
+	for _, r := range n.requests[:min(len(n.requests), mostListed)] {
+		state.Requests = append(state.Requests, Holder{
+			Session: r.s.number, Who: r.s.who, Read: r.read, Held: r.held, Revoked: r.revoked, Fence: r.fence, For: h.now - r.at,
+		})
 	}
 	return state
 }

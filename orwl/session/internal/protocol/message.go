@@ -11,7 +11,7 @@ import (
 )
 
 // Version is the version of all messages.
-const Version = 2
+const Version = 3
 
 // ErrMessage is bytes that are no message of this version.
 var ErrMessage = errors.New("session: not a message")
@@ -122,7 +122,7 @@ type Granted struct {
 type Grant struct {
 	Fence   uint64 `msgpack:"fence"`
 	Version uint64 `msgpack:"version"` // how many writes were committed before
-	Prior   string `msgpack:"prior"`   // says that a holder before was lost, or poisoned the bytes; empty if neither
+	Lost    bool   `msgpack:"lost"`    // the writer before was lost, with what it wrote
 }
 
 // Loss is a request that must end, or has, and why.
@@ -136,13 +136,10 @@ type Answer struct {
 	Call   uint64  `msgpack:"call"`
 	Code   Code    `msgpack:"code"`
 	Why    string  `msgpack:"why"`
-	Bytes  []byte  `msgpack:"bytes"`        // of Read
-	States []State `msgpack:"states"`       // of List, and of Watch
-	More   bool    `msgpack:"more"`         // names come behind the last of List
-	Count  int     `msgpack:"count"`        // of holders that Revoke has asked
-	At     string  `msgpack:"at,omitempty"` // of Elsewhere: where the home listens
-	// Nodes are where the other nodes of the run listen, of List.
-	Nodes []string `msgpack:"nodes,omitempty"`
+	Bytes  []byte  `msgpack:"bytes"`  // of Read
+	States []State `msgpack:"states"` // of List, and of Watch
+	More   bool    `msgpack:"more"`   // names come behind the last of List
+	Count  int     `msgpack:"count"`  // of holders that Revoke has asked
 }
 
 // State lists the holders of a name, and the requests that wait for it.
@@ -153,16 +150,15 @@ type State struct {
 	Length   int      `msgpack:"length"`   // of the queue
 }
 
-// Holder is a request of a session or of a task, which holds or waits.
+// Holder is a request of a session, which holds or waits.
 type Holder struct {
-	Session uint64 `msgpack:"session"` // 0 for a task
-	Node    int    `msgpack:"node"`    // of a task
-	Who     string `msgpack:"who"`     // of a task its name
+	Session uint64 `msgpack:"session"`
+	Who     string `msgpack:"who"`
 	Read    bool   `msgpack:"read"`
 	Held    bool   `msgpack:"held"`
 	Revoked bool   `msgpack:"revoked"` // it was asked to let go
 	Fence   uint64 `msgpack:"fence"`   // 0 if it waits
-	For     int64  `msgpack:"for"`     // how long it has been so, in nanoseconds; of a task at least
+	For     int64  `msgpack:"for"`     // how long it has been so, in nanoseconds
 }
 
 // Bye says that the session is over.
@@ -175,13 +171,10 @@ type Code uint8
 
 // The codes.
 const (
-	OK        Code = iota
-	Stale          // the request does not hold with this fence
-	Held           // it is granted, and cannot be withdrawn
-	Unknown        // no resource has this name
-	Refused        // the call makes no sense, or a bound is reached
-	Broken         // the resource is broken
-	Elsewhere      // another node is the home of the name
+	OK      Code = iota
+	Stale        // the request does not hold with this fence
+	Held         // it is granted, and cannot be withdrawn
+	Refused      // the call makes no sense, or a bound is reached
 )
 
 // Append appends a message with its length.

@@ -28,7 +28,7 @@ func messages() []Message {
 		{Number: 8, Revoke: &Revoke{"x", 9}},
 		{Welcome: &Welcome{Session: 3, Length: 1500, Skew: 250, Sent: 4}},
 		{Echo: &Beat{}},
-		{Number: 9, Granted: &Granted{1, Grant{2, 3, "lost"}}},
+		{Number: 9, Granted: &Granted{1, Grant{2, 3, true}}},
 		{Number: 10, Revoked: &Loss{1, "why"}},
 		{Number: 11, Lost: &Loss{}},
 		{Number: 12, Answer: &Answer{Call: 5, Code: Stale, States: []State{{Name: "x", Requests: []Holder{{Who: "a"}}}}}},

@@ -2,7 +2,7 @@ package protocol
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"slices"
 )
 
@@ -12,8 +12,6 @@ type fifo struct {
 	names map[string]*line
 	seats map[uint64]*seat
 	due   []due
-	nodes []string
-	tasks bool
 }
 
 type due struct {
@@ -26,7 +24,7 @@ type line struct {
 	fence   uint64
 	version uint64
 	bytes   []byte
-	prior   string
+	lost    bool
 }
 
 type seat struct {
@@ -40,46 +38,9 @@ type seat struct {
 
 func newFIFO() *fifo { return &fifo{names: make(map[string]*line), seats: make(map[uint64]*seat)} }
 
-// Here knows three names that are not here.
-func (q *fifo) Here(name string) error {
-	switch name {
-	case "nobody":
-		return ErrUnknown
-	case "broken":
-		return ErrBroken
-	case "far":
-		return fmt.Errorf("refused: %w", &ElsewhereError{Why: "node 1 has it", At: "10.0.0.2:7717"})
-	}
-	return nil
-}
-
-// Lines has a task wait behind the first session in each queue, if there are tasks.
-func (q *fifo) Lines(match func(name string) bool) map[string][]Entry {
-	if !q.tasks {
-		return nil
-	}
-	all := make(map[string][]Entry)
-	for name, l := range q.names {
-		for i, s := range l.seats {
-			if match(name) {
-				all[name] = append(all[name], Entry{ID: s.id})
-			}
-			if match(name) && i == 0 {
-				all[name] = append(all[name], Entry{Task: Holder{Who: "task", Node: 3}})
-			}
-		}
-	}
-	if match("idle") {
-		all["idle"] = []Entry{{Task: Holder{Who: "task", Held: true}}}
-	}
-	return all
-}
-
-func (q *fifo) Nodes() []string { return q.nodes }
-
 func (q *fifo) Request(id uint64, name string, read bool) (*Grant, error) {
-	if err := q.Here(name); err != nil {
-		return nil, err
+	if name == "refused" {
+		return nil, errors.New("the queue takes no more names")
 	}
 	l := q.names[name]
 	if l == nil {
@@ -109,7 +70,7 @@ func (q *fifo) advance(l *line) {
 			if !s.read {
 				l.fence++
 			}
-			q.due = append(q.due, due{s.id, Grant{l.fence, l.version, l.prior}})
+			q.due = append(q.due, due{s.id, Grant{l.fence, l.version, l.lost}})
 		}
 	}
 }
@@ -132,15 +93,15 @@ func (q *fifo) Release(id uint64) error {
 		s.line.bytes = s.staged
 		s.line.version++
 	}
-	s.line.prior = ""
+	s.line.lost = false
 	q.leave(id)
 	return nil
 }
 
-func (q *fifo) Abandon(id uint64, why string) {
+func (q *fifo) Abandon(id uint64) {
 	s := q.seats[id]
 	if !s.read && s.granted {
-		s.line.prior = "lost"
+		s.line.lost = true
 	}
 	q.leave(id)
 }

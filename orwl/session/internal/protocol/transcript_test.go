@@ -88,9 +88,6 @@ func (p *player) input(line string) {
 		fmt.Fprintf(&p.out, "next %d\n", p.home.Tick(now))
 		p.drain(now)
 		return
-	case "tasks":
-		p.queue.tasks = true
-		return
 	case "left":
 		fmt.Sscan(fields[2], &conn)
 		p.home.Left(conn)
@@ -202,8 +199,8 @@ func print(m Message) string {
 	case m.Granted != nil:
 		g := m.Granted.Grant
 		fmt.Fprintf(&b, "granted %d, fence %d, version %d", m.Granted.Request, g.Fence, g.Version)
-		if g.Prior != "" {
-			fmt.Fprintf(&b, ", prior %s", g.Prior)
+		if g.Lost {
+			b.WriteString(", prior lost")
 		}
 	case m.Revoked != nil:
 		fmt.Fprintf(&b, "revoked %d: %s", m.Revoked.Request, m.Revoked.Why)
@@ -216,12 +213,6 @@ func print(m Message) string {
 		fmt.Fprintf(&b, "answer to %d", a.Call)
 		if a.Code != OK {
 			fmt.Fprintf(&b, ", code %d %s", a.Code, a.Why)
-		}
-		if a.At != "" {
-			fmt.Fprintf(&b, ", at %s", a.At)
-		}
-		if a.Nodes != nil {
-			fmt.Fprintf(&b, ", nodes %v", a.Nodes)
 		}
 		if a.Bytes != nil {
 			fmt.Fprintf(&b, ", bytes %q", a.Bytes)
