@@ -134,8 +134,7 @@ func (g *Grid) newTree(stage, turn int) *tree {
 	for _, t := range g.tiles {
 		x.parts = append(x.parts, t.resource(fmt.Sprintf("%s: part of %s", x, t.name), len(x.reductions)*bytesOf[partial]()))
 	}
-	x.record = g.rt.Resource(x.String(), len(x.reductions)*bytesOf[outcome]())
-	g.rt.Home(x.record, x.root)
+	x.record = g.rt.Resource(x.String(), len(x.reductions)*bytesOf[outcome]()) // its home is the root's node
 	return x
 }
 
