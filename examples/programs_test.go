@@ -51,7 +51,8 @@ var buildOnce = sync.OnceValue(func() error { return build(programs) })
 
 // build makes one binary of all programs, since linking is most of what they cost, and gives it the
 // name of each. The go command reads each program with three changes: its package has a name of its
-// own, main is Main, and its flags are a set of its own. Only an overlay has these texts.
+// own, main is Main, and its flags are a set of its own. This is also the set of package flag while the program runs. Only
+// an overlay has these texts.
 func build(folder string) error {
 	files, err := filepath.Glob("*/main.go")
 	if err != nil {
@@ -69,11 +70,11 @@ func build(folder string) error {
 		if err := o.asPackage(dir, name); err != nil {
 			return err
 		}
-		fmt.Fprintf(&imports, "%q\n", examples+dir)
-		fmt.Fprintf(&cases, "case %q:\n%s.Main()\n", name, name)
+		fmt.Fprintf(&imports, "%q\n%sflag %q\n", examples+dir, name, examples+dir+"/flag")
+		fmt.Fprintf(&cases, "case %q:\nflag.CommandLine = %sflag.CommandLine\n%s.Main()\n", name, name, name)
 		fmt.Fprintln(&names, name)
 	}
-	all := fmt.Sprintf("package main\nimport (\n\"os\"\n\"path/filepath\"\n%s)\n"+
+	all := fmt.Sprintf("package main\nimport (\n\"flag\"\n\"os\"\n\"path/filepath\"\n%s)\n"+
 		"func main() {\nswitch filepath.Base(os.Args[0]) {\n%sdefault:\npanic(os.Args[0])\n}\n}\n", &imports, &cases)
 	if err := o.add("all/main.go", []byte(all)); err != nil {
 		return err

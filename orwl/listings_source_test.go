@@ -16,7 +16,7 @@ import (
 // imports are the packages that a listing may use without an import.
 var imports = map[string]string{
 	"binary": "encoding/binary", "bytes": "bytes", "strings": "strings", "context": "context", "errors": "errors", "fmt": "fmt", "io": "io", "math": "math",
-	"os": "os", "sync": "sync", "time": "time", "prometheus": "github.com/prometheus/client_golang/prometheus",
+	"os": "os", "filepath": "path/filepath", "files": "github.com/orwl/go-orwl/orwl/stencil/files", "sync": "sync", "time": "time", "prometheus": "github.com/prometheus/client_golang/prometheus",
 	"handle": "github.com/orwl/go-orwl/handle", "liveness": "github.com/orwl/go-orwl/orwl/liveness",
 	"locks": "github.com/orwl/go-orwl/locks", "lockers": "github.com/orwl/go-orwl/locks/lockers", "mem": "github.com/orwl/go-orwl/net/mem",
 	"metrics": "github.com/orwl/go-orwl/metrics", "orwl": "github.com/orwl/go-orwl/orwl",

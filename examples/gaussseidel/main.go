@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
-	"log"
 	"math"
 
-	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
@@ -15,14 +11,7 @@ import (
 
 const little = 1e-4
 
-var look = show.Flags(flag.CommandLine) // -live, -plot, -progress
-
-func main() {
-	flag.Parse()
-	if err := orwl.Run(context.Background(), orwl.Options{}, plate); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { show.Main(plate) }
 
 // relax returns the greatest change.
 func relax(cells, north, west, south, east []float64) (most float64) {
@@ -35,8 +24,8 @@ func relax(cells, north, west, south, east []float64) (most float64) {
 	return most
 }
 
-func plate(ctx context.Context, rt *orwl.Runtime) error {
-	g := stencil.New(rt, stencil.Options{Size: stencil.Size{100, 100}, Update: stencil.InPlace})
+func plate(ctx context.Context, r *show.Run) error {
+	g := r.Grid(stencil.Options{Size: stencil.Size{100, 100}, Update: stencil.InPlace})
 	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
 		if at[1] < 0 {
 			return math.Sin(math.Pi * float64(at[0]) / 99)
@@ -48,19 +37,11 @@ func plate(ctx context.Context, rt *orwl.Runtime) error {
 		Lag:   16,
 		Until: func(_ int, most float64) bool { return most <= little },
 	})
-	err := g.Sweep(10_000, func(b *stencil.Block) {
+	return r.Sweep(ctx, 10_000, func(b *stencil.Block) {
 		most := 0.0
 		for r := range b.Rows() {
 			most = max(most, relax(u.New(r), u.Old(r, -1, 0), u.Old(r, 0, -1), u.Old(r, 1, 0), u.Old(r, 0, 1)))
 		}
 		change.Add(b, most)
-	})
-	if err != nil {
-		return err
-	}
-	if err := look.Run(ctx, show.Field(u)); err != nil {
-		return err
-	}
-	fmt.Printf("%v: no cell changes by more than %g after %d sweeps\n", g, little, g.Sweeps())
-	return g.Verify(ctx)
+	}, show.Field(u))
 }

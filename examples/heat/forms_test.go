@@ -10,7 +10,7 @@ import (
 
 var kernel = forms.Kernel[float64]{
 	Name: "heat", Side: 1 << 20, Sweeps: 100, Away: [][]int{{-1}, {0}, {1}},
-	Row:   func(next []float64, near [][]float64) { rows.Weights{0.25, 0.5, 0.25}.Sum(next, near...) },
+	Row:   func(next []float64, near [][]float64) { rows.Weights[float64]{0.25, 0.5, 0.25}.Sum(next, near...) },
 	Block: func(u *stencil.Field[float64], b *stencil.Block) { stencil.Apply(b, u, u, 0, flow) },
 }
 

@@ -12,7 +12,7 @@ import (
 var kernel = forms.Kernel[float64]{
 	Name: "jacobi3d", Side: 192, Sweeps: 20, Away: [][]int{{-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}, {0, 0, -1}, {0, 0, 1}},
 	Row: func(next []float64, near [][]float64) {
-		rows.Weights{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6}.Sum(next, near...)
+		rows.Weights[float64]{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6}.Sum(next, near...)
 	},
 	Block: func(u *stencil.Field[float64], b *stencil.Block) { stencil.Apply(b, u, u, 0, mean) },
 }

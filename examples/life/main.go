@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"flag"
 	"fmt"
-	"log"
 
-	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
@@ -15,14 +12,7 @@ import (
 
 const side = 16
 
-var look = show.Flags(flag.CommandLine) // -live, -plot, -progress
-
-func main() {
-	flag.Parse()
-	if err := orwl.Run(context.Background(), orwl.Options{}, life); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { show.Main(life) }
 
 func glider(at []int) uint8 {
 	switch [2]int(at) {
@@ -57,10 +47,10 @@ func live(around, old uint64) uint64 {
 	return ^(other + 127*ones) >> 7 & ones // bit 7 of the sum is 0 in such a byte
 }
 
-func life(ctx context.Context, rt *orwl.Runtime) error {
-	g := stencil.New(rt, stencil.Options{Size: stencil.Size{side, side}, Corners: true, Periodic: []bool{true, true}})
+func life(ctx context.Context, r *show.Run) error {
+	g := r.Grid(stencil.Options{Size: stencil.Size{side, side}, Corners: true, Periodic: []bool{true, true}})
 	u := stencil.NewField(g, "alive", stencil.FieldOptions[uint8]{Halo: stencil.Around(1), Initial: glider})
-	err := g.Sweep(4*side, func(b *stencil.Block) {
+	err := r.Sweep(ctx, 4*side, func(b *stencil.Block) {
 		for r := range b.Rows() {
 			var near [9][]uint8
 			for i := range near {
@@ -68,15 +58,12 @@ func life(ctx context.Context, rt *orwl.Runtime) error {
 			}
 			generation(u.New(r), near)
 		}
-	})
-	if err != nil {
-		return err
-	}
-	if err := look.Run(ctx, show.Field(u)); err != nil {
+	}, show.Field(u))
+	if err != nil || !r.Prints() {
 		return err
 	}
 	cells, err := u.Values(ctx)
-	if err != nil || rt.Node() > 0 {
+	if err != nil {
 		return err
 	}
 	for row := range 4 {

@@ -4,36 +4,28 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log"
 	"math"
 
-	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 const small = 1e-6 // of the first residual: the end. The sums of this method lose the last digits
 
 var side = flag.Int("side", 256, "the plate has `N`×N cells")
 
-func main() {
-	flag.Parse()
-	if err := orwl.Run(context.Background(), orwl.Options{}, solve); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { show.Main(solve) }
 
-func solve(ctx context.Context, rt *orwl.Runtime) error {
-	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}})
-	x := gradients(g)
-	if err := g.Sweep(10 * *side); err != nil {
-		return err
-	}
-	if err := rt.Run(ctx); err != nil {
+func solve(ctx context.Context, r *show.Run) error {
+	x := gradients(r.Grid(stencil.Options{Size: stencil.Size{*side, *side}}))
+	if err := r.Sweep(ctx, 10**side, nil, show.Field(x)); err != nil || !r.Prints() {
 		return err
 	}
 	cells, err := x.Values(ctx)
-	fmt.Printf("%v, %d sweeps, %.9f in the middle\n", g, g.Sweeps(), cells[len(cells)/2+*side/2])
+	if err == nil {
+		fmt.Printf("%.9f in the middle\n", cells[len(cells)/2+*side/2])
+	}
 	return err
 }
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log"
 	"math"
 
-	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
@@ -18,31 +16,18 @@ var (
 	growth = flag.Float64("growth", 0.1, "how much the population grows in a year on the best ground")
 	little = flag.Float64("little", 1e-6, "end when the shape changes by no more")
 	fence  = flag.Bool("fence", false, "a fence around the plate: nothing leaves")
-	look   = show.Flags(flag.CommandLine) // -live, -plot, -progress
 )
 
-func main() {
-	flag.Parse()
-	if err := orwl.Run(context.Background(), orwl.Options{}, plate); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { show.Main(plate) }
 
-func plate(ctx context.Context, rt *orwl.Runtime) error {
-	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}, Mirrored: []bool{*fence, *fence}})
+func plate(ctx context.Context, r *show.Run) error {
+	g := r.Grid(stencil.Options{Size: stencil.Size{*side, *side}, Mirrored: []bool{*fence, *fence}})
 	u := years(g, func(sweep int, factor float64) {
 		if (sweep+1)%100 == 0 {
 			fmt.Printf("year %d: times %.9f\n", sweep+1, factor)
 		}
 	})
-	if err := g.Sweep(100_000); err != nil {
-		return err
-	}
-	if err := look.Run(ctx, show.Field(u)); err != nil {
-		return err
-	}
-	fmt.Printf("%v: the shape stays the same after %d years\n", g, g.Sweeps())
-	return nil
+	return r.Sweep(ctx, 100_000, nil, show.Field(u))
 }
 
 // years declares the stages of a year. tell gets the number by which the population changes.

@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
-	"log"
 	"math"
 
-	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
@@ -15,17 +12,10 @@ import (
 
 var (
 	side   = flag.Int("side", 100, "cells on a side")
-	sweeps = flag.Int("sweeps", 10_000, "how often the plate is swept at most")
 	little = flag.Float64("little", 1e-4, "end when no cell changes by more")
-	look   = show.Flags(flag.CommandLine) // -live, -plot, -progress
 )
 
-func main() {
-	flag.Parse()
-	if err := orwl.Run(context.Background(), orwl.Options{}, solve); err != nil {
-		log.Fatal(err)
-	}
-}
+func main() { show.Main(solve) }
 
 // hot is the value of a cell at first: the plate is warm beyond its west edge.
 func hot(at []int) float64 {
@@ -39,7 +29,7 @@ func hot(at []int) float64 {
 func relax(cells, north, south, west, east []float64, first int) (most float64) {
 	omega := 2 / (1 + math.Sin(math.Pi/float64(*side+1))) // the best for a square
 	for i := first; i < len(cells); i += 2 {
-		change := omega * ((north[i]+south[i]+west[i]+east[i])/4 - cells[i])
+		change := float64(omega * ((north[i]+south[i]+west[i]+east[i])/4 - cells[i])) // rounded, on all processors
 		cells[i] += change
 		most = max(most, math.Abs(change))
 	}
@@ -67,15 +57,7 @@ func plate(g *stencil.Grid) *stencil.Field[float64] {
 	return u
 }
 
-func solve(ctx context.Context, rt *orwl.Runtime) error {
-	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}})
-	u := plate(g)
-	if err := g.Sweep(*sweeps); err != nil {
-		return err
-	}
-	if err := look.Run(ctx, show.Field(u)); err != nil {
-		return err
-	}
-	fmt.Printf("%v: no cell changes by more than %g after %d sweeps\n", g, *little, g.Sweeps())
-	return g.Verify(ctx)
+func solve(ctx context.Context, r *show.Run) error {
+	u := plate(r.Grid(stencil.Options{Size: stencil.Size{*side, *side}}))
+	return r.Sweep(ctx, 10_000, nil, show.Field(u))
 }

@@ -4,6 +4,6 @@
 // [Weights.SumBox] is for all cells of a block, and [Weights.Sum] for one row.
 //
 // The bits are the same as in a loop in Go: nothing is fused, and terms are added from left to right.
-// amd64 has vectors of eight cells with AVX-512, and of four with AVX. Other processors, and
+// amd64 has vectors of 64 bytes with AVX-512, and of 32 with AVX. Other processors, and
 // programs with the race detector, have the loop in Go.
 package rows

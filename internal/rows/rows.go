@@ -2,17 +2,21 @@ package rows
 
 import (
 	"fmt"
+	"unsafe"
 )
 
+// Cell is the type of a cell.
+type Cell interface{ float32 | float64 }
+
 // Box is the cells of a block in the memory of a field.
-type Box struct {
-	Cells             []float64
+type Box[T Cell] struct {
+	Cells             []T
 	First, Row, Plane int
 	Size              [3]int
 }
 
 // Weights are the factors of a sum, one for each of its terms.
-type Weights []float64
+type Weights[T Cell] []T
 
 // Sum stores the weighted sum of the terms: for each i
 //
@@ -22,7 +26,7 @@ type Weights []float64
 // same on each machine. A term may be next itself. A term that overlaps next in another way
 // must not be there. Sum panics if there is not one term for each weight, or if a term is
 // shorter than next.
-func (w Weights) Sum(next []float64, terms ...[]float64) {
+func (w Weights[T]) Sum(next []T, terms ...[]T) {
 	w.check(len(terms))
 	for i, t := range terms {
 		if len(t) < len(next) {
@@ -34,13 +38,13 @@ func (w Weights) Sum(next []float64, terms ...[]float64) {
 
 // SumBox is [Weights.Sum] for each row of next. The terms have as many planes, rows and cells. It finds
 // the memory of many rows at once, and goes through them in an order that suits the caches.
-func (w Weights) SumBox(next Box, terms ...Box) {
+func (w Weights[T]) SumBox(next Box[T], terms ...Box[T]) {
 	w.check(len(terms))
 	rows := next.Size[1]
 	if next.Row < next.Size[2] {
 		panic(fmt.Sprintf("rows: a row has %d cells, and the next one begins after %d", next.Size[2], next.Row))
 	}
-	bands := min(rows, divideUp(rows*next.Row*8, bandBytes))
+	bands := min(rows, divideUp(rows*next.Row*int(unsafe.Sizeof(T(0))), bandBytes))
 	for i, t := range terms {
 		if t.Size != next.Size {
 			panic(fmt.Sprintf("rows: term %d has %v planes, rows and cells: want %v, as next has", i, t.Size, next.Size))
@@ -49,10 +53,10 @@ func (w Weights) SumBox(next Box, terms ...Box) {
 			bands = rows
 		}
 	}
-	var room [16][]float64
+	var room [16][]T
 	parts := room[:]
 	if len(terms) > len(room) {
-		parts = make([][]float64, len(terms))
+		parts = make([][]T, len(terms))
 	}
 	parts = parts[:len(terms)]
 	for band := range bands {
@@ -63,9 +67,9 @@ func (w Weights) SumBox(next Box, terms ...Box) {
 		}
 		for z := range next.Size[0] {
 			for i, t := range terms {
-				parts[i] = l.of(t, z, low)
+				parts[i] = t.lines(l, z, low)
 			}
-			w.sum(l.of(next, z, low), parts, l)
+			w.sum(next.lines(l, z, low), parts, l)
 		}
 	}
 }
@@ -89,8 +93,8 @@ const planesAhead = 4096
 
 func (l lines) empty() bool { return l.count <= 0 || l.cells <= 0 }
 
-// of is the memory from the beginning of a box's row to the end of the last line.
-func (l lines) of(x Box, plane, row int) []float64 {
+// lines is the memory from the beginning of a row to the end of the last line.
+func (x Box[T]) lines(l lines, plane, row int) []T {
 	if l.empty() {
 		return nil
 	}
@@ -98,22 +102,22 @@ func (l lines) of(x Box, plane, row int) []float64 {
 	return x.Cells[first : first+(l.count-1)*l.apart+l.cells]
 }
 
-func (w Weights) check(terms int) {
+func (w Weights[T]) check(terms int) {
 	if terms != len(w) || terms == 0 {
 		panic(fmt.Sprintf("rows: %d terms for %d weights: want one for each, and at least one", terms, len(w)))
 	}
 }
 
 // sum computes lines, whose slices are long enough.
-func (w Weights) sum(next []float64, terms [][]float64, l lines) {
+func (w Weights[T]) sum(next []T, terms [][]T, l lines) {
 	if l.empty() || vectors(next, w, terms, l) {
 		return
 	}
 	for first := 0; l.count > 0; l.count-- {
 		for i := first; i < first+l.cells; i++ {
-			total := w[0] * terms[0][i]
+			total := T(w[0] * terms[0][i]) // the conversions round, where a processor could fuse
 			for k, t := range terms[1:] {
-				total += float64(w[k+1] * t[i]) // the conversion rounds, where a processor could fuse
+				total += T(w[k+1] * t[i])
 			}
 			next[i] = total
 		}

@@ -2,4 +2,4 @@
 
 package rows
 
-func vectors([]float64, Weights, [][]float64, lines) bool { return false }
+func vectors[T Cell]([]T, Weights[T], [][]T, lines) bool { return false }

@@ -9,17 +9,20 @@ import (
 
 // TestSum compares sums with the definition, bit for bit: all lengths of a row up to 70, one term to ten, terms that
 // are next itself, and numbers of all kinds.
-func TestSum(t *testing.T) { each(t, testSum) }
+func TestSum(t *testing.T) {
+	each(t, testSum[float64])
+	each(t, testSum[float32])
+}
 
-func testSum(t *testing.T) {
+func testSum[T Cell](t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	row := func(n int) []float64 { return numbers(rng, n) }
+	row := func(n int) []T { return numbers[T](rng, n) }
 	for n := range 71 {
 		for count := 1; count <= 10; count++ {
 			shift := rng.IntN(4) // a row may begin anywhere
 			room := row(n + 8)
 			next := room[shift:][:n:n]
-			w, terms := Weights(row(count)), make([][]float64, count)
+			w, terms := Weights[T](row(count)), make([][]T, count)
 			for k := range terms {
 				terms[k] = row(n + rng.IntN(3))
 				if rng.IntN(4) == 0 {
@@ -28,7 +31,7 @@ func testSum(t *testing.T) {
 			}
 			want := slices.Clone(room)
 			for i := range n {
-				want[shift+i] = w.cell(func(k int) float64 { return terms[k][i] })
+				want[shift+i] = w.cell(func(k int) T { return terms[k][i] })
 			}
 			w.Sum(next, terms...)
 			if i := differ(room, want); i >= 0 { // the cells before and behind next stay
@@ -39,11 +42,11 @@ func testSum(t *testing.T) {
 }
 
 // numbers are of all kinds.
-func numbers(rng *rand.Rand, n int) []float64 {
-	special := []float64{0, math.Copysign(0, -1), math.Inf(1), math.MaxFloat64, math.SmallestNonzeroFloat64}
-	all := make([]float64, n)
+func numbers[T Cell](rng *rand.Rand, n int) []T {
+	special := []T{0, T(math.Copysign(0, -1)), T(math.Inf(1)), math.MaxFloat32, math.SmallestNonzeroFloat32}
+	all := make([]T, n)
 	for i := range all {
-		if all[i] = rng.NormFloat64() * math.Pow(2, float64(rng.IntN(60)-30)); rng.IntN(50) == 0 {
+		if all[i] = T(rng.NormFloat64() * math.Pow(2, float64(rng.IntN(60)-30))); rng.IntN(50) == 0 {
 			all[i] = special[rng.IntN(len(special))]
 		}
 	}
@@ -51,19 +54,20 @@ func numbers(rng *rand.Rand, n int) []float64 {
 }
 
 // cell is the definition of a sum.
-func (w Weights) cell(term func(k int) float64) float64 {
-	total := float64(w[0] * term(0))
+func (w Weights[T]) cell(term func(k int) T) T {
+	total := T(w[0] * term(0))
 	for k := 1; k < len(w); k++ {
-		product := float64(w[k] * term(k))
-		total = float64(total + product)
+		product := T(w[k] * term(k))
+		total = T(total + product)
 	}
 	return total
 }
 
 // differ is the first cell whose bits differ, or -1.
-func differ(got, want []float64) int {
-	for i := range got {
-		if math.Float64bits(got[i]) != math.Float64bits(want[i]) && !(math.IsNaN(got[i]) && math.IsNaN(want[i])) {
+func differ[T Cell](got, want []T) int {
+	for i := range got { // a larger type has the same signs and values
+		g, w := float64(got[i]), float64(want[i])
+		if math.Float64bits(g) != math.Float64bits(w) && !(math.IsNaN(g) && math.IsNaN(w)) {
 			return i
 		}
 	}
@@ -72,19 +76,22 @@ func differ(got, want []float64) int {
 
 // TestSumBox compares boxes with the definition: of no cells, of rows that are not full, of several bands, of terms
 // whose rows are longer, that are next itself, and that are many.
-func TestSumBox(t *testing.T) { each(t, testSumBox) }
+func TestSumBox(t *testing.T) {
+	each(t, testSumBox[float64])
+	each(t, testSumBox[float32])
+}
 
-func testSumBox(t *testing.T) {
+func testSumBox[T Cell](t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	sizes := [][3]int{{2, 0, 5}, {2, 5, 0}, {0, 5, 5}, {1, 1, 1}, {2, 3, bandBytes / 8}, {3, 60, 500}}
 	for range 200 {
 		sizes = append(sizes, [3]int{rng.IntN(4), rng.IntN(6), rng.IntN(70)})
 	}
 	for _, size := range sizes {
-		box := func(longer int) Box {
-			b := Box{Size: size, First: rng.IntN(5), Row: size[2] + longer}
+		box := func(longer int) Box[T] {
+			b := Box[T]{Size: size, First: rng.IntN(5), Row: size[2] + longer}
 			b.Plane = b.Row*size[1] + rng.IntN(9)
-			b.Cells = numbers(rng, b.First+b.Plane*size[0]+9)
+			b.Cells = numbers[T](rng, b.First+b.Plane*size[0]+9)
 			return b
 		}
 		longer, count := rng.IntN(4), 1+rng.IntN(10)
@@ -92,7 +99,7 @@ func testSumBox(t *testing.T) {
 			count += 10
 		}
 		next := box(longer)
-		w, terms := Weights(numbers(rng, count)), make([]Box, count)
+		w, terms := Weights[T](numbers[T](rng, count)), make([]Box[T], count)
 		for k := range terms {
 			if terms[k] = box(longer); rng.IntN(8) == 0 {
 				terms[k] = box(longer + 1)
@@ -101,11 +108,11 @@ func testSumBox(t *testing.T) {
 			}
 		}
 		want := slices.Clone(next.Cells)
-		at := func(b Box, z, y, x int) int { return b.First + z*b.Plane + y*b.Row + x }
+		at := func(b Box[T], z, y, x int) int { return b.First + z*b.Plane + y*b.Row + x }
 		for z := range size[0] {
 			for y := range size[1] {
 				for x := range size[2] {
-					want[at(next, z, y, x)] = w.cell(func(k int) float64 { return terms[k].Cells[at(terms[k], z, y, x)] })
+					want[at(next, z, y, x)] = w.cell(func(k int) T { return terms[k].Cells[at(terms[k], z, y, x)] })
 				}
 			}
 		}
@@ -117,20 +124,20 @@ func testSumBox(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	box := func(planes, rows, cells, row int) Box {
-		return Box{Cells: make([]float64, 100), Size: [3]int{planes, rows, cells}, Row: row, Plane: 50}
+	box := func(planes, rows, cells, row int) Box[float64] {
+		return Box[float64]{Cells: make([]float64, 100), Size: [3]int{planes, rows, cells}, Row: row, Plane: 50}
 	}
 	for name, f := range map[string]func(){
-		"no terms":          func() { Weights{}.Sum(make([]float64, 4)) },
-		"too few terms":     func() { Weights{1, 2}.Sum(make([]float64, 4), make([]float64, 4)) },
-		"a term too short":  func() { Weights{1}.Sum(make([]float64, 8), make([]float64, 7)) },
-		"too many terms":    func() { Weights{1}.Sum(make([]float64, 1), make([]float64, 1), make([]float64, 1)) },
-		"another box":       func() { Weights{1}.SumBox(box(1, 2, 3, 3), box(1, 3, 3, 3)) },
-		"rows that overlap": func() { Weights{1}.SumBox(box(1, 2, 3, 2), box(1, 2, 3, 2)) },
-		"too few boxes":     func() { Weights{1, 2}.SumBox(box(1, 2, 3, 3), box(1, 2, 3, 3)) },
-		"too many boxes":    func() { Weights{1}.SumBox(box(1, 2, 3, 3), box(1, 2, 3, 3), Box{}) },
-		"cells not there":   func() { Weights{1}.SumBox(box(1, 20, 5, 5), box(1, 20, 5, 6)) },
-		"a later too short": func() { Weights{1, 1}.Sum(make([]float64, 2), make([]float64, 2), nil) },
+		"no terms":          func() { Weights[float64]{}.Sum(make([]float64, 4)) },
+		"too few terms":     func() { Weights[float64]{1, 2}.Sum(make([]float64, 4), make([]float64, 4)) },
+		"a term too short":  func() { Weights[float64]{1}.Sum(make([]float64, 8), make([]float64, 7)) },
+		"too many terms":    func() { Weights[float64]{1}.Sum(make([]float64, 1), make([]float64, 1), make([]float64, 1)) },
+		"another box":       func() { Weights[float64]{1}.SumBox(box(1, 2, 3, 3), box(1, 3, 3, 3)) },
+		"rows that overlap": func() { Weights[float64]{1}.SumBox(box(1, 2, 3, 2), box(1, 2, 3, 2)) },
+		"too few boxes":     func() { Weights[float64]{1, 2}.SumBox(box(1, 2, 3, 3), box(1, 2, 3, 3)) },
+		"too many boxes":    func() { Weights[float64]{1}.SumBox(box(1, 2, 3, 3), box(1, 2, 3, 3), Box[float64]{}) },
+		"cells not there":   func() { Weights[float64]{1}.SumBox(box(1, 20, 5, 5), box(1, 20, 5, 6)) },
+		"a later too short": func() { Weights[float64]{1, 1}.Sum(make([]float64, 2), make([]float64, 2), nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -144,8 +151,8 @@ func TestRefused(t *testing.T) {
 }
 
 func TestNothingIsAllocated(t *testing.T) {
-	next, a, b, w := make([]float64, 100), make([]float64, 100), make([]float64, 100), Weights{1, 2}
-	box := Box{Cells: next, Row: 10, Plane: 100, Size: [3]int{1, 10, 10}}
+	next, a, b, w := make([]float64, 100), make([]float64, 100), make([]float64, 100), Weights[float64]{1, 2}
+	box := Box[float64]{Cells: next, Row: 10, Plane: 100, Size: [3]int{1, 10, 10}}
 	if n := testing.AllocsPerRun(100, func() {
 		w.Sum(next, a, b)
 		w.SumBox(box, box, box)
@@ -161,7 +168,7 @@ func BenchmarkSum(b *testing.B) {
 	for i := range all {
 		all[i] = make([]float64, n)
 	}
-	w := Weights{sixth, sixth, sixth, sixth, sixth, sixth}
+	w := Weights[float64]{sixth, sixth, sixth, sixth, sixth, sixth}
 	b.Run("rows", func(b *testing.B) {
 		for b.Loop() {
 			w.Sum(all[0], all[1:]...)

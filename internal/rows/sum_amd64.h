@@ -1,4 +1,5 @@
-// The sum of lines, for vectors of LANES cells in registers A0 to A3, B0 to B3 and W.
+// The sum of lines, for vectors of LANES cells of SIZE bytes, BYTES together, in registers A0 to A3, B0 to B3 and W. The
+// instructions have the names that rows_amd64.s gives them.
 //
 // Each term is added to four vectors at a time, as long as so many cells of the line are left, then
 // to one, and then to one cell. DI is next, SI the weights, BX the terms, AX how many terms come
@@ -21,39 +22,39 @@ four:
 	MOVQ         BX, R9
 	MOVQ         AX, R10
 	MOVQ         (R9), R12
-	VBROADCASTSD (R8), W
-	VMULPD       (R12)(DX*8), W, A0
-	VMULPD       (8*LANES)(R12)(DX*8), W, A1
-	VMULPD       (16*LANES)(R12)(DX*8), W, A2
-	VMULPD       (24*LANES)(R12)(DX*8), W, A3
+	SPREAD (R8), W
+	MULS       (R12)(DX*SIZE), W, A0
+	MULS       BYTES(R12)(DX*SIZE), W, A1
+	MULS       (2*BYTES)(R12)(DX*SIZE), W, A2
+	MULS       (3*BYTES)(R12)(DX*SIZE), W, A3
 
 term4:
 	DECQ         R10
 	JLT          store4
-	ADDQ         $8, R8
+	ADDQ         $SIZE, R8
 	ADDQ         $SLICE, R9
 	MOVQ         (R9), R12
-	VBROADCASTSD (R8), W
-	VMULPD       (R12)(DX*8), W, B0
-	VMULPD       (8*LANES)(R12)(DX*8), W, B1
-	VMULPD       (16*LANES)(R12)(DX*8), W, B2
-	VMULPD       (24*LANES)(R12)(DX*8), W, B3
+	SPREAD (R8), W
+	MULS       (R12)(DX*SIZE), W, B0
+	MULS       BYTES(R12)(DX*SIZE), W, B1
+	MULS       (2*BYTES)(R12)(DX*SIZE), W, B2
+	MULS       (3*BYTES)(R12)(DX*SIZE), W, B3
 	ADDQ         lines_ahead(R13), R12
-	PREFETCHT0   (R12)(DX*8)
-	PREFETCHT0   (8*LANES)(R12)(DX*8)
-	PREFETCHT0   (16*LANES)(R12)(DX*8)
-	PREFETCHT0   (24*LANES)(R12)(DX*8)
-	VADDPD       B0, A0, A0
-	VADDPD       B1, A1, A1
-	VADDPD       B2, A2, A2
-	VADDPD       B3, A3, A3
+	PREFETCHT0   (R12)(DX*SIZE)
+	PREFETCHT0   BYTES(R12)(DX*SIZE)
+	PREFETCHT0   (2*BYTES)(R12)(DX*SIZE)
+	PREFETCHT0   (3*BYTES)(R12)(DX*SIZE)
+	ADDS       B0, A0, A0
+	ADDS       B1, A1, A1
+	ADDS       B2, A2, A2
+	ADDS       B3, A3, A3
 	JMP          term4
 
 store4:
-	VMOVUPD A0, (DI)(DX*8)
-	VMOVUPD A1, (8*LANES)(DI)(DX*8)
-	VMOVUPD A2, (16*LANES)(DI)(DX*8)
-	VMOVUPD A3, (24*LANES)(DI)(DX*8)
+	VMOVUPD A0, (DI)(DX*SIZE)
+	VMOVUPD A1, BYTES(DI)(DX*SIZE)
+	VMOVUPD A2, (2*BYTES)(DI)(DX*SIZE)
+	VMOVUPD A3, (3*BYTES)(DI)(DX*SIZE)
 	MOVQ    R11, DX
 	JMP     four
 
@@ -65,22 +66,22 @@ one:
 	MOVQ         BX, R9
 	MOVQ         AX, R10
 	MOVQ         (R9), R12
-	VBROADCASTSD (R8), W
-	VMULPD       (R12)(DX*8), W, A0
+	SPREAD (R8), W
+	MULS       (R12)(DX*SIZE), W, A0
 
 term1:
 	DECQ         R10
 	JLT          store1
-	ADDQ         $8, R8
+	ADDQ         $SIZE, R8
 	ADDQ         $SLICE, R9
 	MOVQ         (R9), R12
-	VBROADCASTSD (R8), W
-	VMULPD       (R12)(DX*8), W, B0
-	VADDPD       B0, A0, A0
+	SPREAD (R8), W
+	MULS       (R12)(DX*SIZE), W, B0
+	ADDS       B0, A0, A0
 	JMP          term1
 
 store1:
-	VMOVUPD A0, (DI)(DX*8)
+	VMOVUPD A0, (DI)(DX*SIZE)
 	MOVQ    R11, DX
 	JMP     one
 
@@ -91,22 +92,22 @@ cell:
 	MOVQ   BX, R9
 	MOVQ   AX, R10
 	MOVQ   (R9), R12
-	VMOVSD (R8), X4
-	VMULSD (R12)(DX*8), X4, X0
+	MOVE (R8), X4
+	MUL1 (R12)(DX*SIZE), X4, X0
 
 term:
 	DECQ   R10
 	JLT    store
-	ADDQ   $8, R8
+	ADDQ   $SIZE, R8
 	ADDQ   $SLICE, R9
 	MOVQ   (R9), R12
-	VMOVSD (R8), X4
-	VMULSD (R12)(DX*8), X4, X5
-	VADDSD X5, X0, X0
+	MOVE (R8), X4
+	MUL1 (R12)(DX*SIZE), X4, X5
+	ADD1 X5, X0, X0
 	JMP    term
 
 store:
-	VMOVSD X0, (DI)(DX*8)
+	MOVE X0, (DI)(DX*SIZE)
 	INCQ   DX
 	JMP    cell
 

@@ -44,6 +44,12 @@ func Slice[T any](b []byte) []T {
 	return unsafe.Slice((*T)(at), uint(len(b))/uint(unsafe.Sizeof(one)))
 }
 
+// Bytes returns the memory of elements of a type that has passed Check.
+func Bytes[T any](of []T) []byte {
+	var one T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(of))), uintptr(len(of))*unsafe.Sizeof(one))
+}
+
 // ViewOf is Slice for a holder that reads.
 func ViewOf[T any](b []byte) View[T] { return View[T]{Slice[T](b)} }
 

@@ -168,18 +168,18 @@ type Weight struct {
 //	g.Sweep(100, func(b *stencil.Block) { stencil.Apply(b, u, u, 0, flow) })
 //
 // If own is not 0, the first term is own times the cell that Apply sets. A field with Previous has the generation before
-// the old one there. Apply adds the terms in their order, and rounds each product and each sum. So the bits are the same
-// on all processors. On amd64 it uses vector instructions.
-func Apply(b *Block, to, from *Field[float64], own float64, weights []Weight) {
-	var factorRoom [16]float64
-	var termRoom [16]rows.Box
-	factors, terms := rows.Weights(factorRoom[:0]), termRoom[:0]
-	next := rows.Box(to.newArray(b))
+// the old one there. Apply adds the terms in their order, and rounds each product and each sum to the type of a cell. So
+// the bits are the same on all processors. On amd64 it uses vector instructions.
+func Apply[T float32 | float64](b *Block, to, from *Field[T], own float64, weights []Weight) {
+	var factorRoom [16]T
+	var termRoom [16]rows.Box[T]
+	factors, terms := rows.Weights[T](factorRoom[:0]), termRoom[:0]
+	next := rows.Box[T](to.newArray(b))
 	if own != 0 {
-		factors, terms = append(factors, own), append(terms, next)
+		factors, terms = append(factors, T(own)), append(terms, next)
 	}
 	for i := range weights {
-		factors, terms = append(factors, weights[i].Times), append(terms, rows.Box(from.oldArray(b, weights[i].At...)))
+		factors, terms = append(factors, T(weights[i].Times)), append(terms, rows.Box[T](from.oldArray(b, weights[i].At...)))
 	}
 	factors.SumBox(next, terms...)
 }

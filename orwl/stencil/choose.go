@@ -98,8 +98,9 @@ func (g *Grid) time() float64 {
 	chain := 1 + sides + behind*(passes-1)
 	sweeps := float64(g.total) / float64(passes) // a pass has so many in the mean
 	processors := float64(g.rt.Processors())
-	blocks := float64(passes*g.blocks.product())/processors + (1-1/processors)*float64(chain)
-	return (1 - inCache + inCache*sweeps) * blocks
+	// The conversions round: nodes with other processors choose the same.
+	blocks := float64(passes*g.blocks.product())/processors + float64((1-1/processors)*float64(chain))
+	return (1 - inCache + float64(inCache*sweeps)) * blocks
 }
 
 // valuesBetween reports whether reductions have no value, and no end, within a pass.

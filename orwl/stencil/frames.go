@@ -2,6 +2,7 @@ package stencil
 
 import (
 	"context"
+	"reflect"
 	"sync"
 
 	"github.com/orwl/go-orwl/handle"
@@ -25,20 +26,49 @@ func (g insideGrid) Size() []int            { return g.o.Size }
 func (g insideGrid) Runtime() *orwl.Runtime { return g.rt }
 func (g insideGrid) Last() int              { return g.swept() }
 func (g insideGrid) AllowSnapshots()        { g.allowSnapshots() }
+func (g insideGrid) Blocks() []int          { return g.blocks[dims-g.ranks:] }
+func (g insideGrid) End(ctx context.Context) (int, error) {
+	err := g.learnEnd(ctx)
+	return g.swept(), err
+}
+
+func (g insideGrid) Result(block int) (low, high []int, node int) {
+	t := g.tiles[block]
+	b := g.result(t.at)
+	return b.low[dims-g.ranks:], b.high[dims-g.ranks:], t.node
+}
 
 func (f *Field[T]) inside() any { return insideField[T]{f} }
 
 func (i insideField[T]) Grid() inside.Grid                                 { return insideGrid{i.f.grid} }
 func (i insideField[T]) Name() string                                      { return i.f.name }
-func (i insideField[T]) Frames(body func(inside.Frame[T]) (rarer bool))    { i.f.frames(body) }
+func (i insideField[T]) Type() reflect.Type                                { return reflect.TypeFor[T]() }
 func (i insideField[T]) Values(ctx context.Context) (cells []T, err error) { return i.f.Values(ctx) }
 func (i insideField[T]) Snapshot(ctx context.Context) (inside.Snapshot[T], error) {
 	return i.f.snapshot(ctx)
 }
+func (i insideField[T]) Frames(every int, body func(inside.Frame[T]) (rarer bool)) {
+	i.f.frames(every, body)
+}
 
-// frames has body called with the field before the run and after each exchange of the blocks.
-func (f *Field[T]) frames(body func(inside.Frame[T]) (rarer bool)) {
-	fr := &film[T]{field: f, body: body, every: 1, begun: make(map[int]*begun[T])}
+func (i insideField[T]) Box(ctx context.Context, low, high []int) ([]byte, error) {
+	b := box{high: vec{1, 1, 1}}
+	copy(b.low[dims-len(low):], low)
+	copy(b.high[dims-len(high):], high)
+	cells, err := i.f.values(ctx, b)
+	return typed.Bytes(cells), err
+}
+
+func (i insideField[T]) BytesOfFrames(every int, body func(sweeps int, last bool, cells []byte)) {
+	i.f.frames(every, func(f inside.Frame[T]) bool {
+		body(f.Sweeps, f.Last, typed.Bytes(f.Cells))
+		return false
+	})
+}
+
+// frames has body called with the field before the run and after every so many exchanges of the blocks.
+func (f *Field[T]) frames(every int, body func(inside.Frame[T]) (rarer bool)) {
+	fr := &film[T]{field: f, body: body, every: every, begun: make(map[int]*begun[T])}
 	for _, t := range f.grid.tiles {
 		if t.node == f.grid.rt.Node() {
 			fr.tiles++
@@ -97,10 +127,12 @@ func (f *film[T]) come(p *piece, n, swept int, last bool) error {
 		return nil
 	}
 	data, err := p.data.Writable()
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case f.field.changes():
+		f.field.copyOut(one.cells, f.field.grid.domain(), p.tile, handle.View[T](typed.ViewOf[T](data)), swept)
 	}
-	f.field.copyOut(one.cells, p.tile, handle.View[T](typed.ViewOf[T](data)), swept)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if one.left--; one.left > 0 {
@@ -131,6 +163,9 @@ func (f *film[T]) at(n int, last bool) *begun[T] {
 		one.cells, f.spare = f.spare[n-1], f.spare[:n-1]
 	} else {
 		one.cells = make([]T, f.field.grid.size.product())
+		if !f.field.changes() {
+			f.field.constants(one.cells)
+		}
 	}
 	f.begun[n] = one
 	return one

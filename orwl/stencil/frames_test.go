@@ -44,7 +44,7 @@ func TestFrames(t *testing.T) {
 		}
 		var got []int
 		ended := false
-		u.frames(func(f inside.Frame[int32]) bool {
+		u.frames(1, func(f inside.Frame[int32]) bool {
 			got = append(got, f.Sweeps)
 			for i, n := range f.Cells {
 				if int(n) != f.Sweeps {

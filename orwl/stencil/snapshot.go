@@ -41,7 +41,7 @@ func (f *Field[T]) snapshot(ctx context.Context) (s inside.Snapshot[T], err erro
 		}
 		swept := g.sweptBy(t, version)
 		if f.changes() {
-			f.copyOut(s.Cells, t, handle.View[T](typed.ViewOf[T](bytes)), swept)
+			f.copyOut(s.Cells, g.domain(), t, handle.View[T](typed.ViewOf[T](bytes)), swept)
 		}
 		if s.Last = max(s.Last, swept); s.First < 0 || swept < s.First {
 			s.First = swept
@@ -59,20 +59,26 @@ func (g *Grid) sweptBy(t *tile, version uint64) int {
 
 // Values returns the cells of the field as they are after the run, in the order of the grid.
 // Any node may ask for them until the nodes leave.
-func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
-	values := make([]T, f.grid.size.product())
+func (f *Field[T]) Values(ctx context.Context) ([]T, error) { return f.values(ctx, f.grid.domain()) }
+
+// values returns the cells of a box.
+func (f *Field[T]) values(ctx context.Context, b box) ([]T, error) {
+	cells := make([]T, b.cells())
 	if !f.changes() {
-		f.constants(values)
-		return values, nil
+		f.setInitial(newMemory[T](b), cells)
+		return cells, nil
 	}
 	if err := f.grid.learnEnd(ctx); err != nil {
 		return nil, err
 	}
 	for _, t := range f.grid.tiles {
+		if f.grid.result(t.at).common(b).empty() {
+			continue
+		}
 		err := queue.Look(ctx, (*queue.Resource)(t.data), func(p *queue.Place) error {
-			b, err := p.Bytes()
+			bytes, err := p.Bytes()
 			if err == nil {
-				f.copyOut(values, t, handle.View[T](typed.ViewOf[T](b)), f.grid.swept())
+				f.copyOut(cells, b, t, handle.View[T](typed.ViewOf[T](bytes)), f.grid.swept())
 			}
 			return err
 		})
@@ -80,19 +86,19 @@ func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
 			return nil, err
 		}
 	}
-	return values, nil
+	return cells, nil
 }
 
 // constants computes the cells of a constant field once more.
 func (f *Field[T]) constants(cells []T) { f.setInitial(newMemory[T](f.grid.domain()), cells) }
 
-// copyOut copies the cells of a tile to their places in the whole grid. v is the memory of the tile after so many sweeps.
-func (f *Field[T]) copyOut(cells []T, t *tile, v handle.View[T], swept int) {
+// copyOut copies the cells of a tile to their places in a box. v is the memory of the tile after so many sweeps.
+func (f *Field[T]) copyOut(cells []T, b box, t *tile, v handle.View[T], swept int) {
 	m := t.block.memory[f.number].(*memory[T])
-	whole := newMemory[T](f.grid.domain())
+	to := newMemory[T](b)
 	begin := f.begin(t, swept)
-	whole.eachRow(t.grid.result(t.at), func(at, n int) {
-		from := begin + m.index(whole.place(at))
+	to.eachRow(t.grid.result(t.at).common(b), func(at, n int) {
+		from := begin + m.index(to.place(at))
 		v.Sub(from, from+n).Copy(cells[at : at+n])
 	})
 }

@@ -89,7 +89,7 @@ type tree struct {
 	root       int                // the root runs on this node
 }
 
-// plantTrees declares the resources of all trees.
+// plantTrees declares the resources of all trees. The only tree of a stage comes before itself.
 func (g *Grid) plantTrees() {
 	g.trees = make([][]*tree, len(g.stages))
 	for s := range g.stages {
@@ -134,9 +134,7 @@ func (g *Grid) newTree(stage, turn int) *tree {
 	for _, t := range g.tiles {
 		x.parts = append(x.parts, t.resource(fmt.Sprintf("%s: part of %s", x, t.name), len(x.reductions)*bytesOf[partial]()))
 	}
-	x.record = g.rt.Resource(x.String(), len(x.reductions)*bytesOf[outcome]())
-	g.rt.Home(x.record, x.root)
-	x.prior = x.record
+	x.record = g.rt.Resource(x.String(), len(x.reductions)*bytesOf[outcome]()) // its home is the root's node
 	return x
 }
 
@@ -188,7 +186,6 @@ func (g *Grid) declareTree(stage, turn int) {
 func (x *tree) joint(name string, node int, parts []*resource.Resource) *resource.Resource {
 	g := x.grid
 	sum := g.rt.Resource(name, len(x.reductions)*bytesOf[partial]())
-	g.rt.Home(sum, node)
 	t := g.rt.Task(name).On(node)
 	from, to := partsOf(t, parts), orwl.Writes[partial](t, sum)
 	t.Each(g.rounds(x.turn), func(int) error {

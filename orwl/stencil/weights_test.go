@@ -174,14 +174,19 @@ func TestWeights(t *testing.T) {
 
 // Apply has the new cell as the first term, which is the generation before the old one with Previous.
 func TestApply(t *testing.T) {
+	t.Run("float64", testApply[float64])
+	t.Run("float32", testApply[float32])
+}
+
+func testApply[T float32 | float64](t *testing.T) {
 	w := []Weight{{Times: 0.5}, {At: []int{-1}, Times: 0.25}, {At: []int{1}, Times: 0.25}}
-	run := func(previous bool, kernel func(u *Field[float64], b *Block)) []float64 {
+	run := func(previous bool, kernel func(u *Field[T], b *Block)) []T {
 		rt, err := orwl.New(orwl.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		g := New(rt, Options{Size: Size{30}, Blocks: Size{3}})
-		o := FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0] * at[0] % 7) }}
+		o := FieldOptions[T]{Halo: Around(1), Initial: func(at []int) T { return T(at[0]*at[0]%7) / 3 }}
 		if previous {
 			o.Previous = o.Initial
 		}
@@ -199,12 +204,12 @@ func TestApply(t *testing.T) {
 		return got
 	}
 	for _, own := range []float64{0, -1} {
-		got := run(own != 0, func(u *Field[float64], b *Block) { Apply(b, u, u, own, w) })
-		want := run(own != 0, func(u *Field[float64], b *Block) {
+		got := run(own != 0, func(u *Field[T], b *Block) { Apply(b, u, u, own, w) })
+		want := run(own != 0, func(u *Field[T], b *Block) {
 			for r := range b.Rows() {
 				next, old, west, east := u.New(r), u.Old(r), u.Old(r, -1), u.Old(r, 1)
 				for i := range next {
-					next[i] = own*next[i] + float64(0.5*old[i]) + float64(0.25*west[i]) + float64(0.25*east[i])
+					next[i] = T(T(own)*next[i]) + T(0.5*old[i]) + T(0.25*west[i]) + T(0.25*east[i])
 				}
 			}
 		})

@@ -1,5 +1,13 @@
-// Package show is what a person sees of a stencil: the field while it runs, how far it is, and a picture or a
-// film of it. A program gets the flags -live, -plot and -progress with two lines:
+// Package show makes a program of a grid: [Main] is its main function, with flags for what people want of a run. They see
+// the field while it runs, how far it is, and a picture or a film of it.
+//
+//	show.Main(func(ctx context.Context, r *show.Run) error {
+//		g := r.Grid(stencil.Options{Size: stencil.Size{60}})
+//		u := stencil.NewField(g, "heat", stencil.FieldOptions[float64]{Halo: stencil.Around(1)})
+//		return r.Sweep(ctx, 1000, kernel, show.Field(u))
+//	})
+//
+// A program with a main function of its own gets the flags with two lines:
 //
 //	var look = show.Flags(flag.CommandLine)
 //	...
@@ -10,6 +18,8 @@
 // one of three dimensions the plane in the middle is drawn. On several nodes, node 0 draws.
 //
 // -live draws the field in the terminal while the run goes on.
+//
+// -data writes the fields for NumPy, zarr or ParaView: see package files.
 //
 // -progress draws a bar on a terminal, and elsewhere logs a line for each tenth.
 package show

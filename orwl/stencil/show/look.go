@@ -13,6 +13,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/orwl/stencil/files"
 	"github.com/orwl/go-orwl/orwl/stencil/picture"
 	"github.com/orwl/go-orwl/orwl/watch"
 )
@@ -25,17 +26,26 @@ type Look struct {
 	Progress bool
 	// Live draws the first field in the terminal while the run goes on.
 	Live bool
+	// Data is a file for the fields as other programs read them: see package files. Empty: there is none. Every is how many
+	// sweeps are between two steps of a series.
+	Data  string
+	Every int
 
 	out *os.File // for Live
 }
 
-// Flags defines -plot, -progress, -live and -watch.
+// Flags defines -plot, -progress, -live, -watch, -data and -every.
 func Flags(fs *flag.FlagSet) *Look {
 	l := &Look{out: os.Stdout}
 	fs.Func("plot", "draw the result in `FILE`.png, or the whole run as a film in FILE.gif", func(name string) error {
 		l.Plot = name
 		return CheckPlot(name)
 	})
+	fs.Func("data", "write the fields to `FILE`.npy, .zarr or .pvti, or the whole run to FILE.pvd", func(name string) error {
+		l.Data = name
+		return files.CheckName(name)
+	})
+	fs.IntVar(&l.Every, "every", 0, "sweeps between two steps in FILE.pvd; 0: those between two exchanges")
 	fs.BoolVar(&l.Progress, "progress", false, "show how far the run is")
 	fs.BoolVar(&l.Live, "live", false, "draw the field in this terminal while it runs")
 	fs.Var(watchFlag{}, "watch", "serve a live page of the run, at 127.0.0.1:9464 or at =`HOST:PORT`, node i at PORT+i")
@@ -95,6 +105,10 @@ func (l *Look) Run(ctx context.Context, views ...View) error {
 		g.AllowSnapshots()
 		defer watch.Show(rt, views[0].paint)()
 	}
+	out, err := l.create(views)
+	if err != nil {
+		return err
+	}
 	meter := Silent()
 	if l.Progress && !l.Live && rt.Node() == 0 {
 		meter = NewMeter(filepath.Base(os.Args[0]), os.Stderr, terminal.Log(os.Stderr, slog.LevelInfo))
@@ -105,9 +119,12 @@ func (l *Look) Run(ctx context.Context, views ...View) error {
 		return done
 	})
 	end := draws(ctx)
-	err := rt.Run(ctx)
+	err = rt.Run(ctx)
 	end()
 	stop()
+	if out != nil {
+		err = out.Finish(ctx, err)
+	}
 	for _, f := range films {
 		if err == nil {
 			err = f.Gather(ctx)
@@ -128,4 +145,16 @@ func (l *Look) Run(ctx context.Context, views ...View) error {
 		p = append(p, panel)
 	}
 	return file.Finish(p.PNG)
+}
+
+// create prepares the files of Data. It returns nil if there are none.
+func (l *Look) create(views []View) (*files.Out, error) {
+	if l.Data == "" {
+		return nil, nil
+	}
+	var fields []files.Field
+	for _, v := range views {
+		fields = append(fields, v.source.field())
+	}
+	return files.Create(l.Data, l.Every, fields...)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/files"
 	"github.com/orwl/go-orwl/orwl/stencil/internal/inside"
 	"github.com/orwl/go-orwl/orwl/stencil/picture"
 )
@@ -32,6 +33,7 @@ func (v View) Between(least, most float64) View {
 // source is a field of any type.
 type source interface {
 	grid() inside.Grid
+	field() files.Field
 	name() string
 	frames(body func(sweeps int, last bool, row func(from, to int) []float64, here []bool) (rarer bool))
 	values(ctx context.Context) (row func(from, to int) []float64, err error)
@@ -45,16 +47,18 @@ func Field[T picture.Number](u *stencil.Field[T]) View {
 
 // By draws a field of anything else, by a number for each cell.
 func By[T any](u *stencil.Field[T], number func(T) float64) View {
-	return View{source: field[T]{inside.Of(u).(inside.Field[T]), number}}
+	return View{source: field[T]{u, inside.Of(u).(inside.Field[T]), number}}
 }
 
 type field[T any] struct {
+	of     *stencil.Field[T]
 	u      inside.Field[T]
 	number func(T) float64
 }
 
-func (f field[T]) grid() inside.Grid { return f.u.Grid() }
-func (f field[T]) name() string      { return f.u.Name() }
+func (f field[T]) grid() inside.Grid  { return f.u.Grid() }
+func (f field[T]) field() files.Field { return f.of }
+func (f field[T]) name() string       { return f.u.Name() }
 
 // row makes numbers of some cells.
 func (f field[T]) row(cells []T) func(from, to int) []float64 {
@@ -69,7 +73,7 @@ func (f field[T]) row(cells []T) func(from, to int) []float64 {
 }
 
 func (f field[T]) frames(body func(sweeps int, last bool, row func(from, to int) []float64, here []bool) bool) {
-	f.u.Frames(func(one inside.Frame[T]) bool { return body(one.Sweeps, one.Last, f.row(one.Cells), one.Here) })
+	f.u.Frames(1, func(one inside.Frame[T]) bool { return body(one.Sweeps, one.Last, f.row(one.Cells), one.Here) })
 }
 
 func (f field[T]) values(ctx context.Context) (func(from, to int) []float64, error) {
