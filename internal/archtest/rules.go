@@ -107,7 +107,7 @@ var layers = []layer{
 	{path: "orwl/stencil/picture"},
 	{path: "internal/outfile"},
 	{path: "orwl/stencil/show", imports: "internal/inner internal/queue internal/outfile internal/terminal orwl/stencil/picture orwl/stencil/internal/inside orwl/stencil orwl/launch orwl/watch orwl resource"},
-	{path: "metrics", imports: "internal/port orwl/watch orwl " + belowOrwl},
+	{path: "metrics", imports: "internal/port orwl/watch orwl/inspect orwl " + belowOrwl},
 
 	{path: "internal/promserver", testsOf: "metrics"},
 	{path: "dashboards", imports: "metrics orwl " + belowOrwl},
