@@ -22,6 +22,7 @@ var layers = []layer{
 	{path: "internal/crew"},
 	{path: "internal/steady"},
 	{path: "internal/freeport", testsOf: anything},
+	{path: "internal/browser", testsOf: anything},
 	{path: "internal/netns", testsOf: "net/rma"},
 	{path: "net/rma/epoch", pure: true, imports: "net/rma"},
 	{path: "net/rma/part", testsOf: "net/rma", pure: true, imports: "net/rma net/topology"},
