@@ -10,9 +10,11 @@ let looks = [], pictures = [], at = -1 /* -1: live */, chosen = null, ended = fa
 const keep = 65e3, most = 2400
 const shown = () => looks[at < 0 ? looks.length - 1 : at]
 const programOf = l => programs.get(l.program)
+let epoch = 0 // another life of the run, or another process at this port, numbers its programs anew
 
 function took(l) {
   const w = l.waits
+  l.program += epoch
   l.wait = new Map()
   for (let k = 0; k < w.length; k += 5) l.wait.set(w[k], {behind: w[k + 1], resource: w[k + 2], write: w[k + 3], ms: w[k + 4]})
   l.work = new Map()
@@ -22,6 +24,7 @@ function took(l) {
   l.sum = 0
   for (const r of l.rounds) l.sum += r
   if (looks.length && l.at <= looks[looks.length - 1].at) return // it came again, after a new connection
+  blame(l)
   looks.push(l)
   while (at < 0 && looks.length > 1 && looks[0].at < l.at - keep || looks.length > most) { looks.shift(); if (at > 0) at-- }
   pictures = pictures.filter(p => p.at >= looks[0].at - 2000)
@@ -29,15 +32,37 @@ function took(l) {
 }
 const source = new EventSource('/watch/events')
 source.addEventListener('program', e => {
-  if (ended) { looks = []; pictures = []; at = -1; programs.clear(); ended = false } // another life has begun
-  const p = JSON.parse(e.data)
-  programs.set(p.id, p)
+  const p = JSON.parse(e.data), known = programs.get(epoch + p.id), texts = JSON.stringify([p.names, p.nodes])
+  if (known && known.texts !== texts) epoch += 1e6
+  p.texts = texts
+  programs.set(epoch + p.id, p)
 })
 source.addEventListener('look', e => { lost = ended = false; took(JSON.parse(e.data)) })
 source.addEventListener('picture', e => { pictures.push(JSON.parse(e.data)); if (at < 0) soon() })
 source.addEventListener('end', () => { ended = true; soon() }) // another life of the run may come to this port
 source.onerror = () => { if (!ended) { lost = true; soon() } }
 source.onopen = () => { lost = false; setTimeout(openLink, 400); soon() }
+
+// blame counts in a look which task, or what else, those that wait have to wait for in the end.
+function blame(l) {
+  const p = programOf(l), ends = new Map()
+  l.blame = new Map()
+  if (!p) return
+  const name = k => {
+    const way = []
+    let end = null
+    for (; end === null; ) {
+      const w = l.wait.get(k)
+      if (ends.has(k)) end = ends.get(k)
+      else if (way.includes(k)) end = 'a circle of tasks' // short: a look that is true has none
+      else if (w && w.behind >= 0 && l.states[k] !== 'q') { way.push(k); k = w.behind }
+      else { end = l.states[k] === 'q' || l.states[k] === 'c' || l.states[k] === 'x' || !(l.on && l.on[k]) ? p.names[k] : l.on[k]; way.push(k) }
+    }
+    for (const m of way) ends.set(m, end)
+    return end
+  }
+  for (const k of l.wait.keys()) if (l.states[k] !== 'q') { const n = name(k); l.blame.set(n, (l.blame.get(n) || 0) + 1) }
+}
 
 // Time: pause, step, and the link to a moment.
 function nearest(t) {

@@ -4,7 +4,7 @@ function theme(to) {
   document.documentElement.dataset.theme = to
   $('theme').textContent = to === 'dark' ? 'Light' : 'Dark'
   const s = getComputedStyle(document.documentElement)
-  for (const k of ['back', 'ink', 'soft', 'line', 'panel', 'c', 'd', 't', 'q', 'i', 'x', 'hot']) colours[k] = s.getPropertyValue('--' + k).trim()
+  for (const k of ['back', 'ink', 'soft', 'line', 'panel', 'c', 'd', 't', 'q', 'i', 'x', 'hot', 'good']) colours[k] = s.getPropertyValue('--' + k).trim()
   drawLegend(); soon()
 }
 function shape(g, s, x, y, w, h) {
@@ -80,7 +80,7 @@ function fit(g, text, width) {
 const scale = f => 'hsl(' + (260 - 200 * f) + ' 70% ' + (25 + 45 * f) + '%)' // dark is behind, light is ahead
 function drawMap(l) {
   const width = $('map').clientWidth, {height, wide} = layout(l, width), p = programOf(l), g = paper($('tasks'), width, height)
-  const way = chosen === null ? [] : chain(l, numberOf(l, chosen)), culprit = l.why.task ? numberOf(l, l.why.task) : -1
+  const name = picked(l), way = name === null || numberOf(l, name) < 0 ? [] : chain(l, numberOf(l, name)), culprit = l.why.task ? numberOf(l, l.why.task) : -1
   g.font = '12px system-ui, sans-serif'; g.textBaseline = 'middle'
   for (const t of tiles) {
     const n = l.nodes[t.node]
@@ -136,6 +136,36 @@ function drawTime() {
     if (a.why.stands) { g.fillStyle = colours.hot; g.fillRect(x, 0, w + 0.5, 4) }
   }
   if (at >= 0) { g.fillStyle = colours.ink; g.fillRect(to(l.at) - 1, 0, 3, 56) }
+}
+// drawLives draws the lives of the run over the last minute: a band each, a stroke for each whole cut, and the time between two lives.
+function drawLives(l) {
+  const f = l.life
+  if (!f) return
+  const c = $('lives'), width = c.clientWidth, h = 40, g = paper(c, width, h), last = looks[looks.length - 1].at
+  const to = t => Math.max(0, Math.min(width, (new Date(t) - last + 6e4) / 6e4 * width)), all = [...(f.past || []), f]
+  g.font = '12px system-ui, sans-serif'; g.textBaseline = 'middle'
+  all.forEach((q, n) => {
+    const x = to(q.began), end = n === all.length - 1 ? width : to(q.ended || q.began)
+    if (end <= 0) return
+    g.fillStyle = colours.panel; g.fillRect(x, 14, end - x, h - 14)
+    g.strokeStyle = colours.soft; g.lineWidth = 1; g.strokeRect(x + 0.5, 14.5, Math.max(0, end - x - 1), h - 15)
+    g.fillStyle = colours.ink
+    if (end - x > 50) g.fillText(fit(g, 'life ' + q.number + ' · ' + many(q.seats.length, 'node'), end - x - 10), x + 6, 24)
+    if (n < all.length - 1) { // the end of a life, and the recovery
+      const next = Math.max(end + 2, to(all[n + 1].began))
+      g.fillStyle = colours.hot; g.fillRect(end, 14, next - end, h - 14)
+      g.fillText('✗', Math.max(0, end - 4), 7)
+    }
+  })
+  g.fillStyle = colours.good
+  let round = 0, number = 0
+  for (const a of looks) {
+    const q = a.life
+    if (!q) continue
+    if (q.cut_round !== round && q.number === number && q.cut_round > q.from_round) g.fillRect(to(a.at - q.cut_age_seconds * 1000) - 1, 31, 2, 9)
+    round = q.cut_round; number = q.number
+  }
+  if (at >= 0) { g.fillStyle = colours.ink; g.fillRect(to(l.at) - 1, 0, 3, h) }
 }
 const size = b => b < 1e3 ? Math.round(b) + ' B' : b < 1e6 ? (b / 1e3).toFixed(0) + ' kB' : b < 1e9 ? (b / 1e6).toFixed(1) + ' MB' : (b / 1e9).toFixed(1) + ' GB'
 function before(l, ms) { // a look some time before

@@ -160,6 +160,7 @@ func (p *Page) join() *reader {
 	me := &reader{make(chan []byte, behind)}
 	p.forget(time.Now())
 	var begin bytes.Buffer
+	begin.WriteString("retry: 500\n\n") // another life of the run comes to this port soon after the end of this one
 	for _, program := range p.programs {
 		begin.Write(program)
 	}

@@ -67,11 +67,11 @@ func TestVariable(t *testing.T) {
 	}
 }
 
-// BenchmarkCost is a run of 64 tasks with a page, with and without a reader, in turns. A run takes about half a second.
+// BenchmarkCost is a run of 64 tasks with a page, with and without a reader, in turns. A run takes about a second.
 //
 //	go test ./orwl/watch -run '^$' -bench Cost -benchtime 1x
 func BenchmarkCost(b *testing.B) {
-	const tasks, rounds, turns = 64, 4000, 10
+	const tasks, rounds, turns = 64, 60_000, 10
 	for b.Loop() {
 		var ratios []float64
 		run := func(watched bool) float64 {
