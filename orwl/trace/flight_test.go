@@ -7,35 +7,40 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// told is a log. It closes wrote when a stall is in a file.
+// told is a log. It tells of the first file that is written when the body is where it should be: on a slow machine something else may
+// stand still for a moment before.
 type told struct {
 	bytes.Buffer
-	wrote chan struct{}
-	once  sync.Once
+	there atomic.Bool
+	wrote chan string
 }
 
+var fileSaid = regexp.MustCompile(`file=(\S+)`)
+
 func (l *told) Write(line []byte) (int, error) {
-	if bytes.Contains(line, []byte("-stall.json")) {
-		l.once.Do(func() { close(l.wrote) })
+	if m := fileSaid.FindSubmatch(line); m != nil && l.there.CompareAndSwap(true, false) {
+		l.wrote <- string(m[1])
 	}
 	return l.Buffer.Write(line)
 }
 
-// flown runs two tasks with a flight recorder: b waits for a, which does fails in its round 50, with a channel that is closed when a
-// stall is in a file. It returns the files, and the log.
-func flown(t *testing.T, o orwl.Options, fails func(stalled <-chan struct{}) error) (files []string, log string, err error) {
+// flown runs two tasks with a flight recorder: b waits for a, which does fails in its round 50, with a channel that tells of the next
+// file. It returns all files, and the log.
+func flown(t *testing.T, o orwl.Options, fails func(wrote <-chan string) error) (files []string, log string, err error) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "new")
 	t.Setenv("ORWL_FLIGHT", dir)
-	l := &told{wrote: make(chan struct{})}
+	l := &told{wrote: make(chan string, 1)}
 	o.Log = slog.New(slog.NewTextHandler(l, nil))
 	rt, err := orwl.New(o)
 	if err != nil {
@@ -47,6 +52,7 @@ func flown(t *testing.T, o orwl.Options, fails func(stalled <-chan struct{}) err
 	orwl.Reads[int64](b, x)
 	a.Each(60, func(round int) error {
 		if round == 50 {
+			l.there.Store(true)
 			return fails(l.wrote)
 		}
 		return nil
@@ -81,7 +87,7 @@ func recordedIn(t *testing.T, name string) *Trace {
 // A body that fails, or panics, ends the run: what the tasks did before is in a file.
 func TestFlightOfAFailure(t *testing.T) {
 	broken := errors.New("broken")
-	for _, how := range []func(<-chan struct{}) error{func(<-chan struct{}) error { return broken }, func(<-chan struct{}) error { panic(broken) }} {
+	for _, how := range []func(<-chan string) error{func(<-chan string) error { return broken }, func(<-chan string) error { panic(broken) }} {
 		files, log, err := flown(t, orwl.Options{}, how)
 		if !errors.Is(err, broken) || len(files) != 1 || !strings.HasSuffix(files[0], "-error.json") || !strings.Contains(log, files[0]) {
 			t.Fatalf("%v, files %q\n%s", err, files, log)
@@ -95,14 +101,15 @@ func TestFlightOfAFailure(t *testing.T) {
 
 // Nothing moves: the file has the body that goes on.
 func TestFlightOfAStall(t *testing.T) {
-	files, log, err := flown(t, orwl.Options{Stall: 10 * time.Millisecond}, func(stalled <-chan struct{}) error {
-		<-stalled
+	name := ""
+	files, log, err := flown(t, orwl.Options{Stall: 10 * time.Millisecond}, func(wrote <-chan string) error {
+		name = <-wrote
 		return nil
 	})
-	if err != nil || len(files) == 0 || !strings.HasSuffix(files[0], "-stall.json") {
+	if err != nil || !slices.Contains(files, name) || !strings.HasSuffix(name, "-stall.json") {
 		t.Fatalf("%v, files %q\n%s", err, files, log)
 	}
-	trace := recordedIn(t, files[0])
+	trace := recordedIn(t, name)
 	a, b := trace.Tracks[0], trace.Tracks[1]
 	last := a.Slices[len(a.Slices)-1]
 	if last.Name != Compute || last.To != trace.To || last.To-last.From < 5*time.Millisecond {
