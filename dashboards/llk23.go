@@ -31,6 +31,8 @@ func llk23() Dashboard {
 					Queries: []Query{{"sum by (phase) (rate(llk23_block_seconds_total{here}[$__rate_interval]))", "{{phase}}"}}},
 				{Title: "Waiting share", Unit: Share, About: "For a neighbour's frontier, before the first round, and after the last.",
 					Queries: []Query{{`sum by (node) (rate(llk23_block_seconds_total{here, phase=~"wait|outside"}[$__rate_interval])) / ` + spent, "node {{node}}"}}},
+				{Title: "Queued share", Unit: Share, About: "Blocks that are ready, and have no worker: more processors would help.",
+					Queries: []Query{{`sum by (node) (rate(llk23_block_seconds_total{here, phase="queued"}[$__rate_interval])) / ` + spent, "node {{node}}"}}},
 				{Title: "Computing share", Unit: Share,
 					Queries: []Query{{`sum by (node) (rate(llk23_block_seconds_total{here, phase="compute"}[$__rate_interval])) / ` + spent, "node {{node}}"}}},
 			}},

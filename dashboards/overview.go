@@ -25,6 +25,8 @@ func wellness() []Panel {
 			Queries: []Query{{`max(orwl_net_nodes{here, state="lost"})`, "lost"}}},
 		{Title: "Tasks at work", Kind: Number, Unit: Count, About: "Tasks that neither wait nor have ended.",
 			Queries: []Query{{`sum(orwl_tasks{here, state="working"})`, "working"}}},
+		{Title: "Tasks queued", Kind: Number, Unit: Count, About: "Tasks that are ready and have no worker: more processors would help, and nothing else.",
+			Queries: []Query{{`sum(orwl_tasks{here, state="queued"})`, "queued"}}},
 		{Title: "Tasks waiting", Kind: Number, Unit: Count, About: "Tasks that sleep until an access is granted.",
 			Queries: []Query{{`sum(orwl_tasks{here, state="waiting"})`, "waiting"}}},
 		{Title: "Stalled", Kind: Number, Unit: Count, Alarm: 1, About: "Nodes on which nothing has moved for as long as the program finds too long.",
@@ -90,6 +92,12 @@ func prefetch() []Panel {
 
 func faults() []Panel {
 	return []Panel{
+		{Title: "Lives", Unit: Count, About: "The number of the run's life. It goes up when a node is lost, comes or leaves.",
+			Queries: []Query{{"max(orwl_life{here})", "life"}}},
+		{Title: "Age of the last cut", Unit: Seconds, About: "The loss of a node now would cost so much work.",
+			Queries: []Query{{"max by (node) (orwl_cut_age_seconds{here})", "node {{node}}"}}},
+		{Title: "Cuts", Unit: BytesPerSecond, About: "What tasks copy for cuts.",
+			Queries: []Query{{"sum by (node) (rate(orwl_cut_bytes_total{here}[$__rate_interval]))", "node {{node}}"}}},
 		{Title: "Leases, fences, revocations", Unit: Count, About: "How often grants ended otherwise than by a release.", Queries: []Query{
 			{"sum by (node) (increase(orwl_leases_expired_total{here}[$__rate_interval]))", "lease expired, node {{node}}"},
 			{"sum by (node) (increase(orwl_fences_total{here}[$__rate_interval]))", "fence raised, node {{node}}"},

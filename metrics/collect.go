@@ -56,15 +56,15 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	s := sink{m, to}
 	// A starting runtime asks for observers while it is locked, and a server of sessions asks the
 	// runtime. So collect both before m is locked.
-	broken := m.collectRuntimes(s)
+	found := m.collectRuntimes(s)
 	m.collectSessions(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collectOrdered(s)
 	m.collectDoors(s)
-	m.collectTasks(s)
+	m.collectTasks(s, found.queued)
 	m.collectNodes(s)
-	m.collectLocks(s, broken)
+	m.collectLocks(s, found.broken)
 }
 
 // The values of labels.
@@ -133,7 +133,8 @@ func (m *Metrics) collectOrdered(s sink) {
 
 func inSeconds(nanoseconds uint64) float64 { return float64(nanoseconds) / 1e9 }
 
-func (m *Metrics) collectTasks(s sink) {
+// collectTasks gets how many tasks have all that they need, and no worker. Their places wait.
+func (m *Metrics) collectTasks(s sink, queued int) {
 	var working, waiting, over int
 	all := maps.Clone(m.past.tasks)
 	if all == nil {
@@ -164,7 +165,9 @@ func (m *Metrics) collectTasks(s sink) {
 		s.total("orwl_task_wait_seconds_total", t.slept, labels...)
 	}
 	s.gauge("orwl_tasks", float64(working), "working")
-	s.gauge("orwl_tasks", float64(waiting), "waiting")
+	queued = min(queued, waiting)
+	s.gauge("orwl_tasks", float64(waiting-queued), "waiting")
+	s.gauge("orwl_tasks", float64(queued), "queued")
 	s.gauge("orwl_tasks", float64(over), "ended")
 }
 

@@ -43,7 +43,8 @@ func families() []family {
 		{"orwl_task_rounds_total", counter, nil, "Rounds that tasks have ended."},
 		{"orwl_task_compute_seconds_total", counter, nil, "Time in which tasks did not wait for an access."},
 		{"orwl_task_wait_seconds_total", counter, nil, "Time in which tasks waited for an access. For step tasks, the runtime looks every few milliseconds which ones wait."},
-		{"orwl_tasks", gauge, []string{"state"}, "Tasks of this node that work, wait for an access, or have ended."},
+		{"orwl_tasks", gauge, []string{"state"}, "Tasks of this node that work, wait for an access, are queued because no worker is free, or have ended."},
+		{"orwl_workers", gauge, []string{"state"}, "Workers of this node that run bodies or look for one, and those that sleep."},
 
 		{"orwl_net_frames_total", counter, flow, "Frames between nodes. A retry counts where it comes in, not where it goes out."},
 		{"orwl_net_bytes_total", counter, flow, "Bytes of frames with their headers, without encryption."},
@@ -60,6 +61,12 @@ func families() []family {
 		{"orwl_revocations_total", counter, nil, "Grants of homes elsewhere that this node gave up, because the home was lost or may have given this node up."},
 		{"orwl_stalls_total", counter, nil, "How often nothing had moved for Options.Stall."},
 		{"orwl_stalled", gauge, nil, "1 while nothing has moved since the last stall, else 0."},
+		{"orwl_life", gauge, nil, "The number of the run's present life, from 1: each loss of a node begins another one. Absent if the run has one life, as the five below."},
+		{"orwl_cuts_total", counter, nil, "Cuts that were whole: a life after a loss begins from the last one."},
+		{"orwl_cut_round", gauge, nil, "The round behind which the last whole cut is, or the present life has begun."},
+		{"orwl_cut_age_seconds", gauge, nil, "How old the last whole cut is: the loss of a node costs so much work. Before the first one, for how long the life goes on."},
+		{"orwl_cut_bytes_total", counter, nil, "Bytes that tasks of this node have copied for cuts."},
+		{"orwl_cut_failures_total", counter, nil, "Parts of cuts that this node could not send to another one, or save in the folder."},
 		{"orwl_broken_locks", gauge, nil, "Resources that are broken for good, and locks whose acquisition failed because they are."},
 
 		{"orwl_lock_acquisitions_total", counter, lock, "Acquisitions of a lock."},

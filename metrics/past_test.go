@@ -90,3 +90,40 @@ func TestManyLives(t *testing.T) {
 		}
 	}
 }
+
+// Lives and cuts are told of a run that has them.
+func TestLivesAndCuts(t *testing.T) {
+	t.Setenv("ORWL_LIVES", "3") // lives end without a reason
+	m, registry := made(t, Options{})
+	lives, cuts := 0.0, 0.0
+	err := orwl.Run(t.Context(), orwl.Options{Observers: []orwl.Observer{m}}, func(ctx context.Context, rt *orwl.Runtime) error {
+		lives++
+		m.Life(rt)
+		a := rt.Task("a")
+		orwl.Writes[uint64](a, rt.Resource("r", 64))
+		sum := uint64(0)
+		a.Each(2000, func(int) error {
+			for i := range uint64(20_000) {
+				sum += i
+			}
+			return nil
+		})
+		err := rt.Run(ctx)
+		if got := value(t, registry, "orwl_life"); got != lives {
+			t.Errorf("it is life %v, and the metrics say %v", lives, got)
+		}
+		round, bytes := value(t, registry, "orwl_cut_round"), value(t, registry, "orwl_cut_bytes_total")
+		if got := value(t, registry, "orwl_cuts_total"); got < cuts || got > 0 && (round == 0 || bytes == 0 || int(bytes)%64 > 0) {
+			t.Errorf("%v cuts, the last one behind round %v, of %v bytes", got, round, bytes)
+		} else {
+			cuts = got
+		}
+		return err
+	})
+	if err != nil || cuts == 0 || value(t, registry, "orwl_cut_failures_total") != 0 || value(t, registry, "orwl_cut_age_seconds") < 0 {
+		t.Errorf("%v after %v lives with %v cuts", err, lives, cuts)
+	}
+	if awake, asleep := value(t, registry, "orwl_workers", "state=awake"), value(t, registry, "orwl_workers", "state=asleep"); awake < 0 || asleep < 0 {
+		t.Errorf("%v workers are awake and %v asleep", awake, asleep)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 // ended reports whether an error is the end of a context.
@@ -91,12 +92,19 @@ func (m *Metrics) site() queue.SiteCounts {
 	}
 }
 
-// collectRuntimes is called with m unlocked, and returns how many resources are broken.
-func (m *Metrics) collectRuntimes(s sink) (broken int) {
+// looked is what a look at the runtimes has found for the other metrics.
+type looked struct {
+	broken int // resources
+	queued int // tasks that are ready, and have no worker
+}
+
+// collectRuntimes is called with m unlocked.
+func (m *Metrics) collectRuntimes(s sink) (found looked) {
 	m.mu.Lock()
 	rts, nodes, stalls := slices.Clone(m.rts), m.nodes, m.past.stalls
 	m.mu.Unlock()
-	var stalled int
+	var stalled, awake, asleep int
+	var life *inspect.Life
 	for _, rt := range rts {
 		state := rt.Inspect()
 		stalls += state.Stalls
@@ -105,14 +113,41 @@ func (m *Metrics) collectRuntimes(s sink) (broken int) {
 		}
 		for _, r := range state.Resources {
 			if r.Broken {
-				broken++
+				found.broken++
 			}
 		}
+		for _, t := range state.Tasks {
+			if t.State == inspect.TaskQueued {
+				found.queued++
+			}
+		}
+		if w := state.Workers; w != nil {
+			awake, asleep = awake+w.All-w.Asleep, asleep+w.Asleep
+		}
+		if state.Life != nil {
+			life = state.Life
+		}
 	}
+	s.gauge("orwl_workers", float64(awake), "awake")
+	s.gauge("orwl_workers", float64(asleep), "asleep")
+	collectLife(s, life)
 	s.count("orwl_stalls_total", stalls)
 	s.gauge("orwl_stalled", float64(stalled))
 	s.gauge("orwl_info", 1, version(), runtime.Version(), strconv.Itoa(nodes.Count()))
-	return broken
+	return found
+}
+
+// collectLife tells of the lives and cuts of a run that goes on when a node is lost. Otherwise there is nothing to tell.
+func collectLife(s sink, l *inspect.Life) {
+	if l == nil {
+		return
+	}
+	s.gauge("orwl_life", float64(l.Number))
+	s.count("orwl_cuts_total", l.Cuts)
+	s.count("orwl_cut_bytes_total", l.Copied)
+	s.count("orwl_cut_failures_total", l.Failed)
+	s.gauge("orwl_cut_round", float64(l.Round))
+	s.gauge("orwl_cut_age_seconds", l.Age.Seconds())
 }
 
 // version is the version of the module in this build.

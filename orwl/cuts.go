@@ -172,6 +172,7 @@ func (c *cuts) roundEnds(s *step, last bool) {
 	for _, a := range t.accesses {
 		if b, err := a.place.Bytes(); err == nil && c.owns(a) { // it holds
 			r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(b)})
+			c.rt.o.Nodes.survival.log.copies(len(b))
 		}
 	}
 	c.spent.Add(int64(time.Since(began)))
@@ -328,6 +329,7 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.lead = 2
 		c.ends--
 		c.keeps(ctx, whole)
+		c.rt.o.Nodes.survival.log.whole(whole.Round)
 		c.rt.o.Log.Debug("orwl: a cut is whole", "life", whole.Life, "round", whole.Round)
 	}
 	if c.keeper.Over() {
@@ -426,6 +428,7 @@ func (c *cuts) send(ctx context.Context, letters []lives.Letter) {
 		}
 		// A node that is lost ends the life. A record that cannot be sent for another reason would let no cut be whole.
 		if err := n.Send(l.To, cutChannel, head, bulk, true); err != nil && n.Lost(l.To) == nil && ctx.Err() == nil {
+			c.rt.o.Nodes.survival.log.fails()
 			c.rt.o.Log.Error("orwl: a cut cannot be whole, so a loss would begin the run again", "node", l.To, "task", c.rt.tasks[l.Task].name, "why", err)
 		}
 	}

@@ -151,6 +151,7 @@ func (c *cuts) isSaved(ctx context.Context, s saved) {
 		c.send(ctx, c.keeper.Saved(s.Held))
 		return
 	}
+	c.rt.o.Nodes.survival.log.fails()
 	c.rt.o.Log.Error("orwl: a cut is not on disk, and the one before stays", "round", s.Round, "why", s.err)
 	c.send(ctx, c.keeper.Passed(s.Round, s.Round))
 }

@@ -34,6 +34,9 @@ func (rt *Runtime) state(l *looks.Look) inspect.State {
 	rt.mu.Lock()
 	r := rt.run
 	rt.mu.Unlock()
+	if n := rt.o.Nodes; n != nil && n.survival != nil {
+		s.Life = n.survival.log.state()
+	}
 	if n := rt.o.Nodes; n.many() {
 		for i := range n.sent {
 			s.Sent = append(s.Sent, n.sent[i].Load())

@@ -52,6 +52,7 @@ type survival struct {
 	hash   maphash.Seed
 	items  map[int][]uint64 // by run of the runtime: of the program that the first life has declared
 
+	log    lifeLog        // of all lives, for those who look
 	folder *folder.Folder // nil: the cuts are not on disk
 	base   uint64         // the names of cuts have the number of the life, and this more
 	origin int            // how many processors the program is told of, in all lives; 0 before the first one
@@ -108,6 +109,7 @@ func (rt *Runtime) survive(r *run) error {
 	s := n.survival
 	s.cuts.Store(false)
 	if s.mortal = rt.mortal(); s.mortal != nil {
+		s.log.isLast(s.mortal)
 		rt.o.Log.Debug("orwl: no other life follows this one", "why", s.mortal)
 		return nil
 	}
@@ -164,6 +166,7 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 		return l
 	}
 	s.keeper.End()
+	s.log.ends(n.fate.Why())
 	if bad := s.looks(); err == nil {
 		err = bad
 	}
@@ -308,6 +311,7 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 		n.log.Info("orwl: this node has left the run", "node", n.seat(), "life", s.life, "nodes", seats)
 		return next, false, nil
 	}
+	s.log.begins(s.life, s.plan.From.Round, seats)
 	if s.life > 1 {
 		next.log.Info("orwl: the run goes on", "life", s.life, "nodes", seats, "round", s.plan.From.Round)
 	}

@@ -38,6 +38,7 @@ type Runtime struct {
 	resources  map[string]*queue.Resource
 	run        *run
 	unwatch    func()            // ends the live page
+	flight     func(why string)  // has the flight recorder write what the tasks did last
 	pages      *queue.FaultPages // nil: no fault pages
 	said       map[string]int    // the homes that were known before the tasks had nodes
 	settled    map[string]bool   // resources that a run has used
@@ -112,6 +113,7 @@ func New(o Options) (*Runtime, error) {
 	if o.FaultPages {
 		rt.pages = new(queue.FaultPages)
 	}
+	rt.flies()
 	rt.unwatch = rt.watched()
 	return rt, nil
 }
@@ -330,6 +332,7 @@ func (rt *Runtime) turn() {
 
 // stage is one run.
 func (rt *Runtime) stage(ctx context.Context) error {
+	outside := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := &run{ctx: ctx, end: cancel}
@@ -358,6 +361,9 @@ func (rt *Runtime) stage(ctx context.Context) error {
 		err = why
 	} else if why != nil {
 		err = errors.Join(why, err)
+	}
+	if err != nil && outside.Err() == nil && !errors.Is(err, errLifeOver) {
+		rt.flight("error")
 	}
 	if n.many() {
 		err = rt.leave(ctx, err)

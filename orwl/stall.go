@@ -4,9 +4,11 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/internal/linked"
 	"github.com/orwl/go-orwl/orwl/internal/looks"
 )
 
@@ -59,6 +61,7 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 			s := rt.Inspect()
 			s.Why = rt.why(context.Background())
 			os.Stderr.WriteString(s.String())
+			rt.flight("quit")
 		}
 	}
 }
@@ -81,6 +84,7 @@ func (w *watcher) look() {
 func (rt *Runtime) stalled(l *looks.Look) {
 	rt.stalls.Add(1)
 	rt.still.Store(true)
+	rt.flight("stall")
 	s := rt.state(l)
 	s.Why = rt.InspectAll(context.Background()).Why().Text
 	if rt.o.onStall != nil {
@@ -94,4 +98,24 @@ func (rt *Runtime) stalled(l *looks.Look) {
 		}
 	}
 	rt.o.Log.Warn("orwl: nothing has moved", "for", s.Still.Round(time.Millisecond), "tasks", running, "report", "\n"+s.String())
+}
+
+// flightVariable names the folder of the flight recorder: what the tasks did last is written there when nothing moves, at SIGQUIT, and when
+// the run ends with an error.
+const flightVariable = "ORWL_FLIGHT"
+
+// flies begins to record if ORWL_FLIGHT says so.
+func (rt *Runtime) flies() {
+	rt.flight = func(string) {}
+	dir := os.Getenv(flightVariable)
+	switch {
+	case dir == "":
+		return
+	case linked.Flight == nil:
+		rt.o.Log.Warn("orwl: ORWL_FLIGHT is set, and the program has no recorder: write import _ \"github.com/orwl/go-orwl/orwl/trace\" in it")
+		return
+	}
+	observer, write := linked.Flight(linked.Flown{Dir: dir, Log: rt.o.Log})
+	rt.o.Observers = append(slices.Clone(rt.o.Observers), observer.(Observer))
+	rt.flight = write
 }

@@ -43,11 +43,11 @@
 //
 // # What is measured
 //
-// The report begins with the speed-up: how many times as long the sequential sweep takes, which
-// verifies the result. A block is in one phase at any time: waiting, computing, or copying
-// frontiers; the shares are means over the blocks. Blocks that outnumber the processors must wait:
-// 16 blocks on 2 processors wait 87.5 % of the time at least. So the report says what is possible,
-// too. Waiting includes the time until a worker is free, and what the runtime itself takes. Time computing
+// The report begins with the result: whether each bit is that of the sequential sweep, and how many times as long that took. Then
+// it says for how much of their time the processors were busy. A block is in one phase at any time: it waits for its neighbours, is queued
+// until a worker is free, computes, or copies frontiers; the shares are means over the blocks. Blocks that outnumber the processors
+// must be queued or wait: 16 blocks on 2 processors for 87.5 % of the time at least. So the report says what is possible, too.
+// A block is queued when its last frontier has come, so that includes what the runtime itself takes. Time computing
 // goes by the clock: nodes that share processors take them from each other.
 //
 // A frontier is a prefetch hit if it was there when the block ended the piece before. Hidden is

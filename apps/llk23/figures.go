@@ -14,8 +14,8 @@ import (
 // node's blocks in this life of the run, and read from what is written anyway.
 type figures struct {
 	mu    sync.Mutex
-	field *field                        // nil: it has no blocks yet
-	spent [stencil.Phases]time.Duration // the last values told, so that none goes back
+	field *field                               // nil: it has no blocks yet
+	spent [stencil.Exporting + 1]time.Duration // the last values told, so that none goes back
 }
 
 // show tells of a field from now on. No figures, nil, tell nothing.
@@ -25,11 +25,11 @@ func (g *figures) show(f *field) {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.field, g.spent = f, [stencil.Phases]time.Duration{}
+	g.field, g.spent = f, [stencil.Exporting + 1]time.Duration{}
 }
 
 // phaseLabels are the phases as metrics call them.
-var phaseLabels = [stencil.Phases]string{"outside", "wait", "read", "compute", "write"}
+var phaseLabels = [stencil.Exporting + 1]string{"outside", "wait", "queued", "read", "compute", "write"}
 
 // Describe implements prometheus.Collector.
 func (g *figures) Describe(to chan<- *prometheus.Desc) { prometheus.DescribeByCollect(g, to) }
@@ -63,7 +63,7 @@ func (g *figures) Collect(to chan<- prometheus.Metric) {
 	for phase, spent := range f.cells.Spent() {
 		g.spent[phase] = max(g.spent[phase], spent)
 		tell(counter, "block_seconds_total", g.spent[phase].Seconds(), "Time of this node's blocks, by what they do: compute, "+
-			"wait for their turn, read and write frontiers, or be outside, before the first pass and after the last.",
+			"wait for their neighbours' frontiers, be queued until a worker is free, read and write frontiers, or be outside, before the first pass and after the last.",
 			prometheus.Labels{"phase": phaseLabels[phase]})
 	}
 }

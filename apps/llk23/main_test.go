@@ -29,8 +29,8 @@ func TestJSON(t *testing.T) {
 		if decoder.More() {
 			t.Error("there is more than one object")
 		}
-		keys := []string{"block", "bytes_shipped", "compute_share", "elements", "grid", "hand_overs", "hidden_seconds", "iters", "kernel",
-			"least_wait_share", "lives", "nodes", "ns_per_element", "pace", "prefetch_hits", "processors", "seconds", "sequential_seconds", "sha256", "speed_up",
+		keys := []string{"block", "busy_share", "bytes_shipped", "compute_share", "elements", "grid", "hand_overs", "hidden_seconds", "iters", "kernel",
+			"least_wait_share", "lives", "nodes", "ns_per_element", "pace", "prefetch_hits", "processors", "queued_share", "seconds", "sequential_seconds", "sha256", "speed_up",
 			"tasks", "verified", "wait_share"}
 		if has := slices.Sorted(maps.Keys(got)); !slices.Equal(has, keys) {
 			t.Errorf("the object has %v, want %v", has, keys)
@@ -55,7 +55,7 @@ func TestJSON(t *testing.T) {
 		if want := seconds * 1e9 / 5610; math.Abs(perElement/want-1) > 1e-9 {
 			t.Errorf("ns_per_element is %v, want %v", perElement, want)
 		}
-		if sum := number("compute_share") + number("wait_share"); sum > 1+1e-9 {
+		if sum := number("compute_share") + number("queued_share") + number("wait_share"); sum > 1+1e-9 {
 			t.Errorf("the shares add up to %v", sum)
 		}
 		if up := number("speed_up"); math.Abs(up*seconds/number("sequential_seconds")-1) > 1e-9 {
@@ -72,11 +72,11 @@ func TestTable(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-init noise -grid 3x1 -block 11x17", []string{"speed-up", "the sequential sweep", "561 elements", "3 blocks of 11x17", "tasks: fused", "2,0", "all",
-			"40 frontiers of 5440 bytes", "had come before", "yes, every bit", "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
-		{"-init smooth -grid 33x1 -block 1x17 -verify=false", []string{"speed-up   not known", "idlest", "busiest", "-verify=false",
+		{"-init noise -grid 3x1 -block 11x17", []string{"Verified, every bit. ", "the sequential sweep took ", "561 elements", "3 blocks of 11x17", "tasks: fused", "2,0", "all",
+			"40 frontiers of 5440 bytes", "had come before", "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
+		{"-init smooth -grid 33x1 -block 1x17 -verify=false", []string{"Not verified, since -verify=false. ", "idlest", "busiest",
 			"4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
-		{"-grid 1x1 -block 33x17", []string{"0 frontiers", "there is a processor for each block", "yes, every bit"}},
+		{"-grid 1x1 -block 33x17", []string{"0 frontiers", "there is a processor for each block", "Verified, every bit. "}},
 	} {
 		code, stdout, stderr := program(t, append(strings.Fields(c.args), "-iters", "10")...)
 		if code != 0 || stderr != "" {
@@ -93,7 +93,7 @@ func TestTable(t *testing.T) {
 // TestFirstScreen checks the report's first lines for 16 blocks on 2 processors that compute for
 // four fifths of the time that is possible.
 func TestFirstScreen(t *testing.T) {
-	spent := [stencil.Phases]time.Duration{stencil.Computing: 100, stencil.Waiting: 875, stencil.Importing: 25}
+	spent := [stencil.Exporting + 1]time.Duration{stencil.Computing: 100, stencil.Queued: 800, stencil.Waiting: 80, stencil.Importing: 20}
 	r := &report{shares: make([]share, 16), Processors: 2, LeastWaitShare: 0.875, Seconds: 2, HandOvers: 48, PrefetchHits: 12,
 		all:   share{time: 1e-6, account: stencil.Account{Spent: spent, Imports: 48, Bytes: 960, Early: 12, Hidden: 3 * time.Second}},
 		Nodes: 1, Iters: 1}
@@ -101,10 +101,13 @@ func TestFirstScreen(t *testing.T) {
 		r.shares[n] = share{time: 1e-6, account: stencil.Account{Spent: spent, Hidden: time.Duration(n) * time.Millisecond}}
 	}
 	r.compared(3*time.Second, nil)
-	const want = `speed-up   1.50 on 2 processors: 2.000 s, and the sequential sweep 3.000 s
+	const want = `Verified, every bit. The run took 2.000 s, with 2 processors busy for 96.0 % of the time; the sequential sweep took 3.000 s, 1.50 times as long.
+
+busy        96.0 % of the time of 2 processors
 compute     10.0 % of the blocks' time, 80.0 % of what is possible
-wait        87.5 %; 87.5 % cannot be avoided with 16 blocks on 2 processors
-frontiers    2.5 % to copy them
+queued      80.0 %: a block was ready, and no processor was free; 87.5 % of the time 16 blocks on 2 processors are queued or wait
+wait         8.0 % for the frontiers of neighbours
+frontiers    2.0 % to copy them
 hand-overs 48 frontiers of 960 bytes, 0 bytes between nodes
 hidden     3s in sum, while blocks did something else; 12 frontiers (25.0 %) had come before they were asked for
 `
@@ -119,8 +122,11 @@ hidden     3s in sum, while blocks did something else; 12 frontiers (25.0 %) had
 
 // Where nodes share processors, blocks count as computing for more time than these have.
 func TestSharedProcessors(t *testing.T) {
-	spent := [stencil.Phases]time.Duration{stencil.Computing: 150, stencil.Waiting: 850}
+	spent := [stencil.Exporting + 1]time.Duration{stencil.Computing: 150, stencil.Queued: 850}
 	r := &report{shares: make([]share, 16), Processors: 2, LeastWaitShare: 0.875, all: share{time: 1e-6, account: stencil.Account{Spent: spent}}}
+	if table, want := r.table(), "The run took 0.000 s, with 2 processors busy all the time."; !strings.Contains(table, want) {
+		t.Errorf("the report is\n%s\nwant %q in it", table, want)
+	}
 	if table, want := r.table(), "compute     15.0 % of the blocks' time, at least 16.7 % of it without a processor\n"; !strings.Contains(table, want) {
 		t.Errorf("the report is\n%s\nwant %q in it", table, want)
 	}
@@ -128,7 +134,7 @@ func TestSharedProcessors(t *testing.T) {
 
 func TestWrongResultIsReported(t *testing.T) {
 	r := &report{shares: make([]share, 1), differs: errDiffers}
-	if table := r.table(); !strings.HasPrefix(table, "result     WRONG") || !strings.Contains(table, "NO") {
+	if table := r.table(); !strings.HasPrefix(table, "WRONG: the result is not the sequential sweep's. ") || strings.Contains(table, "erified") {
 		t.Errorf("a wrong result is not reported:\n%s", table)
 	}
 }

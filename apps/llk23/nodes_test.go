@@ -125,7 +125,7 @@ func TestFieldOnNodes(t *testing.T) {
 							t.Errorf("%d bytes went from node to node, want %d", f.shipped, want)
 						}
 						r := newReport(f)
-						if sum := r.all.computing() + r.WaitShare + r.all.moving(); sum < 1-1e-9 || sum > 1+1e-9 {
+						if sum := r.all.computing() + r.QueuedShare + r.WaitShare + r.all.moving(); sum < 1-1e-9 || sum > 1+1e-9 {
 							t.Errorf("the shares add up to %v", sum)
 						}
 						if alone := newReport(solved(t, p, grid, form)); r.all.account.Imports != alone.all.account.Imports || r.all.account.Bytes != alone.all.account.Bytes {

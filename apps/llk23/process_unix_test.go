@@ -144,7 +144,7 @@ func TestProcesses(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := program(t, "-grid", "3x1", "-block", "11x17", "-iters", "10", "-nodes", "2", "-plot", at("d.gif"))
-	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "speed-up  ") || strings.Contains(stdout, "[") || strings.Count(stdout, "verified") != 1 {
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "Verified, every bit. ") || strings.Contains(stdout, "[") || strings.Count(stdout, "Verified") != 1 {
 		t.Errorf("exit code %d, complains %q, prints\n%s", code, stderr, stdout)
 	}
 	if film, err := os.ReadFile(at("d.gif")); err != nil || !bytes.HasPrefix(film, []byte("GIF89a")) {
@@ -157,7 +157,7 @@ func TestProcesses(t *testing.T) {
 func TestWhyOnNodes(t *testing.T) {
 	t.Setenv(envProgram, "1")
 	code, stdout, stderr := program(t, "-grid", "4x1", "-block", "11x17", "-iters", "10", "-nodes", "2", "-why")
-	if code != 0 || !strings.HasPrefix(stdout, "speed-up  ") {
+	if code != 0 || !strings.HasPrefix(stdout, "Verified, every bit. ") {
 		t.Fatalf("exit code %d, complains %q, prints\n%s", code, stderr, stdout)
 	}
 	if strings.Count(stderr, "on 2 nodes, as node 0 knows it") != 1 || strings.Contains(stderr, "as node 1") {

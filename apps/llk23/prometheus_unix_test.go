@@ -79,7 +79,7 @@ func TestPrometheus(t *testing.T) {
 	}
 	blocks := 16 * r.Seconds
 	least("computing", sum(`llk23_block_seconds_total{phase="compute"}`), r.ComputeShare*blocks)
-	least("moving", sum(`llk23_block_seconds_total{phase=~"read|write"}`), (1-r.ComputeShare-r.WaitShare)*blocks)
+	least("moving", sum(`llk23_block_seconds_total{phase=~"read|write"}`), (1-r.ComputeShare-r.QueuedShare-r.WaitShare)*blocks)
 	if waited := sum("orwl_task_wait_seconds_total"); waited <= 0 {
 		t.Errorf("tasks have waited for %v s", waited)
 	}

@@ -28,10 +28,12 @@ type report struct {
 	// task, without setting up and verifying.
 	Seconds      float64 `json:"seconds"`
 	NsPerElement float64 `json:"ns_per_element"` // for each element and iteration
+	BusyShare    float64 `json:"busy_share"`     // of the processors' time; more than 1 if nodes share processors
 	ComputeShare float64 `json:"compute_share"`  // of all blocks' time
-	WaitShare    float64 `json:"wait_share"`
-	// LeastWaitShare is what the blocks must wait: no more of them can compute at a time than
-	// there are processors.
+	QueuedShare  float64 `json:"queued_share"`   // they were ready, and no processor was free
+	WaitShare    float64 `json:"wait_share"`     // for neighbours
+	// LeastWaitShare is for how much of the time blocks are queued or wait at least: no more of them can compute at a time
+	// than there are processors.
 	LeastWaitShare float64 `json:"least_wait_share"`
 	Processors     int     `json:"processors"` // of all nodes
 
@@ -93,7 +95,7 @@ func newReport(f *field) *report {
 	r.HandOvers, r.BytesShipped, r.PrefetchHits = r.all.account.Imports, f.shipped, r.all.account.Early
 	r.HiddenSeconds = r.all.account.Hidden.Seconds()
 	r.LeastWaitShare = max(0, 1-float64(r.Processors)/float64(len(r.shares)))
-	r.ComputeShare, r.WaitShare = r.all.computing(), r.all.waiting()
+	r.ComputeShare, r.QueuedShare, r.WaitShare, r.BusyShare = r.all.computing(), r.all.queued(), r.all.waiting(), r.busy()
 	return r
 }
 
@@ -115,6 +117,15 @@ func (s share) of(phases ...stencil.Phase) (sum float64) {
 }
 
 func (s share) computing() float64 { return s.of(stencil.Computing) }
+func (s share) queued() float64    { return s.of(stencil.Queued) }
+
+// busy is for how much of their time the processors computed, or copied frontiers.
+func (r *report) busy() float64 {
+	if r.Processors == 0 {
+		return 0
+	}
+	return (r.all.computing() + r.all.moving()) * float64(len(r.shares)) / float64(r.Processors)
+}
 
 // waiting includes the time before the first pass, and after the last.
 func (s share) waiting() float64 { return s.of(stencil.Waiting, stencil.Outside) }

@@ -8,29 +8,21 @@ import (
 	"time"
 )
 
-// table is the report for people: what the run was worth first, then why.
+// table is the report for people: whether the result is right, what the run was worth, and then why.
 func (r *report) table() string {
 	var b strings.Builder
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-11s"+format+"\n", append([]any{name}, args...)...)
 	}
 	blocks, all := len(r.shares), r.all
-	verified := "not compared, since -verify=false"
-	switch {
-	case r.differs != nil:
-		verified = "NO"
-		line("result", "WRONG: it is not the sequential sweep's")
-	case r.Verified:
-		verified = "yes, every bit"
-		line("speed-up", "%.2f on %s: %.3f s, and the sequential sweep %.3f s", r.SpeedUp, counted(r.Processors, "processor"), r.Seconds, r.SequentialSeconds)
-	default:
-		line("speed-up", "not known, since -verify=false: %.3f s on %s", r.Seconds, counted(r.Processors, "processor"))
-	}
+	b.WriteString(r.opening() + "\n\n")
 	if r.Lives > 1 {
 		line("lives", "%d: %s; the time is of all lives, and the figures, the film and the trace are of the last one", r.Lives, strings.Join(r.News, ", "))
 	}
+	line("busy", "%5.1f %% of the time of %s", 100*r.busy(), counted(r.Processors, "processor"))
 	line("compute", "%5.1f %% of the blocks' time, %s", 100*all.computing(), r.possible())
-	line("wait", "%5.1f %%; %s", 100*all.waiting(), r.mustWait())
+	line("queued", "%5.1f %%: a block was ready, and no processor was free; %s", 100*all.queued(), r.mustWait())
+	line("wait", "%5.1f %% for the frontiers of neighbours", 100*all.waiting())
 	if r.Pace != nil {
 		line("pace", "%v", r.Pace)
 	}
@@ -45,11 +37,27 @@ func (r *report) table() string {
 	line("problem", "%s of %s, %s%s on %s: %.2f ns per element and iteration", counted(blocks, "block"), r.Block,
 		counted(r.Iters, "iteration"), passes, counted(r.Nodes, "node"), r.NsPerElement)
 	line("how", "%s blocks, %d elements, the %s kernel, tasks: %s; %.3f s to set up", r.Grid, r.Elements, r.Kernel, r.Tasks, r.setup.Seconds())
-	line("verified", "%s", verified)
 	line("sha256", "%s", r.SHA256)
 	b.WriteByte('\n')
 	r.shareTable(&b)
 	return b.String()
+}
+
+// opening says in two sentences whether the result is right, and what the run was worth.
+func (r *report) opening() string {
+	worth := fmt.Sprintf("The run took %.3f s, with %s busy ", r.Seconds, counted(r.Processors, "processor"))
+	if busy := r.busy(); busy < 1 {
+		worth += fmt.Sprintf("for %.1f %% of the time", 100*busy)
+	} else {
+		worth += "all the time" // nodes that share processors count for more than there are
+	}
+	switch {
+	case r.differs != nil:
+		return "WRONG: the result is not the sequential sweep's. " + worth + "."
+	case r.Verified:
+		return fmt.Sprintf("Verified, every bit. %s; the sequential sweep took %.3f s, %.2f times as long.", worth, r.SequentialSeconds, r.SpeedUp)
+	}
+	return "Not verified, since -verify=false. " + worth + "."
 }
 
 // possible compares computing with what is possible. A block whose worker has lost its processor counts
@@ -62,12 +70,12 @@ func (r *report) possible() string {
 	return fmt.Sprintf("%.1f %% of what is possible", 100*part)
 }
 
-// mustWait says how much waiting cannot be avoided.
+// mustWait says for how much of the time blocks are queued or wait, whatever the program does.
 func (r *report) mustWait() string {
 	if r.LeastWaitShare == 0 {
 		return "there is a processor for each block"
 	}
-	return fmt.Sprintf("%.1f %% cannot be avoided with %s on %s", 100*r.LeastWaitShare,
+	return fmt.Sprintf("%.1f %% of the time %s on %s are queued or wait", 100*r.LeastWaitShare,
 		counted(len(r.shares), "block"), counted(r.Processors, "processor"))
 }
 
@@ -85,10 +93,10 @@ const mostShares = 16
 // shareTable tells what the blocks did with their time.
 func (r *report) shareTable(b *strings.Builder) {
 	line := func(name string, s share) {
-		fmt.Fprintf(b, "%-8s%9.1f %%%9.1f %%%9.1f %%%12d%9d%12v\n", name, 100*s.computing(), 100*s.waiting(), 100*s.moving(),
+		fmt.Fprintf(b, "%-8s%9.1f %%%9.1f %%%9.1f %%%9.1f %%%12d%9d%12v\n", name, 100*s.computing(), 100*s.queued(), 100*s.waiting(), 100*s.moving(),
 			s.account.Imports, s.account.Early, s.account.Hidden.Round(10*time.Microsecond))
 	}
-	fmt.Fprintf(b, "%-8s%11s%11s%11s%12s%9s%12s\n", "block", "compute", "wait", "frontiers", "hand-overs", "early", "hidden")
+	fmt.Fprintf(b, "%-8s%11s%11s%11s%11s%12s%9s%12s\n", "block", "compute", "queued", "wait", "frontiers", "hand-overs", "early", "hidden")
 	if len(r.shares) <= mostShares {
 		for _, s := range r.shares {
 			line(fmt.Sprintf("%d,%d", s.row, s.col), s)

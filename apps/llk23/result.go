@@ -66,7 +66,7 @@ func (r *report) plot(to io.Writer, cells []float64) error {
 		waited[i] = s.waiting()
 	}
 	waiting := picture.Panel{
-		Title: "time waiting", Rows: whole.rows, Cols: whole.cols, Values: r.spread(waited, whole),
+		Title: "time waiting for neighbours", Rows: whole.rows, Cols: whole.cols, Values: r.spread(waited, whole),
 		Most: 1, Palette: picture.Magma(), Label: func(v float64) string { return fmt.Sprintf("%.0f%%", 100*v) },
 	}
 	waiting.Blocks.Rows, waiting.Blocks.Cols = r.grid.rows, r.grid.cols

@@ -40,7 +40,7 @@ func (tr *tracing) Observe(e orwl.Event) {
 
 // phaseNames are what a trace calls the phases. It tells waits by itself, and outside nothing is
 // done.
-var phaseNames = [stencil.Phases]string{"", "", "read", trace.Compute, "write"}
+var phaseNames = [stencil.Exporting + 1]string{"", "", "", "read", trace.Compute, "write"}
 
 // changed is told what blocks do.
 func (tr *tracing) changed(task *orwl.Task, phase stencil.Phase, at time.Duration) {

@@ -85,7 +85,7 @@ func TestTraceAddsUp(t *testing.T) {
 				for _, c := range []struct {
 					what        string
 					slices, own float64
-				}{{"compute", computes / all, r.ComputeShare}, {"wait", waits / all, r.WaitShare}} {
+				}{{"compute", computes / all, r.ComputeShare}, {"wait", waits / all, r.QueuedShare + r.WaitShare}} {
 					if math.Abs(c.slices-c.own) > 0.01*c.own {
 						t.Errorf("%d nodes, %s, room for %d: the slices %s for %v of the time, the report says %v; all took %v, %v", count, form, most, c.what, c.slices, c.own, told.Seconds, r.Seconds)
 					}

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
@@ -15,8 +16,9 @@ const traceText = `Reads a trace that a program has written (llk23 -trace FILE, 
 own) from FILE, or from standard input if FILE is -, and says where the time went: for
 each task and for all, to work, to waits and to accesses; which waits were the longest,
 and behind whom; and what the critical path consists of, which is followed backwards from
-the end through the hand-overs. The file itself is for ui.perfetto.dev and for
-chrome://tracing.
+the end through the hand-overs. With -html it also writes a page that needs nothing else:
+lanes of workers and tasks, the critical path, and waits by cause. The file itself is for
+ui.perfetto.dev and for chrome://tracing.
 `
 
 // traceFile is what a trace is read from.
@@ -28,6 +30,7 @@ const mostListed = 1 << 20
 // runTrace is orwl trace.
 func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
 	asJSON := f.Bool("json", false, command.Usage("json", ", with all numbers in seconds"))
+	page := f.String("html", "", "write a page to `FILE`, too: lanes of workers and tasks, the critical path, waits by cause")
 	waits := f.Int("waits", 10, "list the `N` longest waits")
 	asked := len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help")
 	switch {
@@ -56,6 +59,11 @@ func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	if err != nil {
 		return command.Misusef("%s: %w", f.Arg(0), err)
+	}
+	if *page != "" {
+		if err := outfile.Write(*page, t.WriteHTML); err != nil {
+			return err
+		}
 	}
 	if *waits == 0 {
 		*waits = -1

@@ -32,6 +32,13 @@ func TestTraceReport(t *testing.T) {
 	if code, out, _ := try(t, "trace", "report", "-waits", "0", smallTrace); code != command.Done || strings.Contains(out, "longest waits") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	if code, out, complaints := try(t, "trace", "report", "-html", page, smallTrace); code != command.Done || out != string(want) {
+		t.Errorf("exit code %d %s\n%s", code, complaints, out)
+	}
+	if text, err := os.ReadFile(page); err != nil || !strings.HasPrefix(string(text), "<!doctype html>") || !strings.Contains(string(text), `"tasks":["reader`) {
+		t.Errorf("the page is %.200q, %v", text, err)
+	}
 	for _, args := range [][]string{{"trace", "-h"}, {"trace", "report", "-h"}} {
 		if code, out, _ := try(t, args...); code != command.Done || !strings.Contains(out, "usage: orwl trace report [FLAGS] FILE") || !strings.Contains(out, "-waits") {
 			t.Errorf("%v: exit code %d\n%s", args, code, out)

@@ -17,7 +17,8 @@ type result struct {
 	Seconds        float64 `json:"seconds"`
 	NsPerElement   float64 `json:"ns_per_element"`
 	ComputeShare   float64 `json:"compute_share"`
-	WaitShare      float64 `json:"wait_share"`
+	QueuedShare    float64 `json:"queued_share"`
+	WaitShare      float64 `json:"wait_share"` // with QueuedShare: the papers do not tell the two apart
 	LeastWaitShare float64 `json:"least_wait_share"`
 }
 
@@ -35,5 +36,7 @@ func (p plan) llk23(ctx context.Context, processors int, args ...string) (r resu
 	if err != nil {
 		return r, fmt.Errorf("llk23 %s: %w: %s", strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
-	return r, json.Unmarshal(out, &r)
+	err = json.Unmarshal(out, &r)
+	r.WaitShare += r.QueuedShare
+	return r, err
 }

@@ -143,7 +143,7 @@ func (g *graph) unseen(node int, s *State, w *WaitState) int {
 	switch {
 	case len(w.Behind) > 0:
 		return g.add(vertex{is: outside, node: node, name: w.Behind[0], of: w.Resource})
-	case home == node:
+	case home == node || !g.has(home):
 		return -1
 	case g.answers(home):
 		return g.add(vertex{is: bytes, node: node, from: home, name: w.Resource})
@@ -151,9 +151,12 @@ func (g *graph) unseen(node int, s *State, w *WaitState) int {
 	return g.add(vertex{is: silent, node: home})
 }
 
+// has reports whether the run has a node of a number. A state may come from a node that is in another life already.
+func (g *graph) has(node int) bool { return node >= 0 && node < len(g.run.Nodes) }
+
 // answers reports whether a node has answered.
 func (g *graph) answers(node int) bool {
-	return node >= 0 && node < len(g.run.Nodes) && g.run.Nodes[node].State != nil
+	return g.has(node) && g.run.Nodes[node].State != nil
 }
 
 // wait adds a wait of a task.
@@ -161,6 +164,7 @@ func (g *graph) wait(from int, e WaitEdge) {
 	add := func(to int) { g.all[from].to = append(g.all[from].to, arc{to, e.Resource}) }
 	to, known := g.named[e.To]
 	switch {
+	case !known && !g.has(e.Node):
 	case !known && e.Node == g.all[from].node:
 		add(g.add(vertex{is: outside, node: e.Node, name: e.To, of: e.Resource}))
 	case !known && !g.answers(e.Node):

@@ -29,11 +29,37 @@ type State struct {
 	// Sent is how many bytes this node has sent to each node, by number, headers of messages included. It is nil if there is
 	// one node.
 	Sent []uint64 `json:"sent_bytes,omitempty"`
+	// Life is the present life of the run, with its cuts and the lives before. It is nil if the run has one life.
+	Life *Life `json:"life,omitempty"`
 	// Why is the culprit, found over all nodes, in one line: see [Run.Why]. The report of a stall has it.
 	Why string `json:"why,omitempty"`
 	// Pace is how fast the program goes, and could go, or how the last run went, as far as bodies were timed. It is nil
 	// on several nodes, and if a task has a goroutine.
 	Pace *Pace `json:"pace,omitempty"`
+}
+
+// Life is the present life of a run, as a node remembers it, and the last whole cut. The next life would begin from there.
+type Life struct {
+	PastLife
+	Round  uint64  `json:"cut_round"` // behind which the last whole cut is; 0: there is none, and a life would begin at the start
+	Age    Seconds `json:"cut_age_seconds"`
+	Cuts   uint64  `json:"cuts"`         // whole ones, of all lives
+	Copied uint64  `json:"cut_bytes"`    // that tasks of this node have copied for cuts
+	Failed uint64  `json:"cut_failures"` // parts of cuts that this node could not send or save
+	// Mortal is why no life can follow this one, empty if one can.
+	Mortal string `json:"mortal,omitempty"`
+	// Past are the lives before, the oldest first.
+	Past []PastLife `json:"past,omitempty"`
+}
+
+// PastLife is a life of a run.
+type PastLife struct {
+	Number uint64     `json:"number"`     // from 1
+	From   uint64     `json:"from_round"` // it began behind this round
+	Seats  []int      `json:"seats"`      // the processes that it had, by their numbers in the first life
+	Began  time.Time  `json:"began"`
+	Ended  *time.Time `json:"ended,omitempty"`
+	Why    string     `json:"why,omitempty"` // it ended
 }
 
 // Workers are the workers of a node.

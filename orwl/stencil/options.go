@@ -52,7 +52,7 @@ type Options struct {
 	// Clock is the time, for example since the run began. With a clock the grid measures what its blocks do: see
 	// [Grid.Account]. A block reads it when it begins to do something else, which takes as long as to compute a dozen cells.
 	Clock func() time.Duration
-	// Observe gets each phase of a block after the first one, and when it began, from the task that does it. It needs Clock.
+	// Observe gets each phase of a block after the first one but Queued, and when it began, from the task that does it. It needs Clock.
 	Observe func(task *orwl.Task, phase Phase, at time.Duration)
 	// Live lets [Grid.Spent] be called while the grid is swept. It takes some atomic stores in each phase. It needs Clock.
 	Live bool

@@ -267,6 +267,7 @@ func (p *piece) run(n int) error {
 	if err != nil {
 		return err
 	}
+	p.begun()
 	p.bind(data)
 	p.learn(data)
 	over := p.over(done)
@@ -285,7 +286,7 @@ func (p *piece) run(n int) error {
 	}
 	for i := range p.reads {
 		r := &p.reads[i]
-		computed := r.face.computed // the processor loads it while it waits for the rest of the face
+		came := r.there() // the processor loads it while it waits for the rest of the face
 		face, err := r.access.Bytes()
 		if err != nil {
 			return err
@@ -294,7 +295,7 @@ func (p *piece) run(n int) error {
 			s := &r.exchange.strips[j]
 			p.block.memory[s.field].load(s, done, face)
 		}
-		p.imported(r, computed, asked)
+		p.imported(r, came, asked)
 	}
 	p.enter(Computing)
 	p.sweep(p.stage, done, swept-done, p.from, p.to)

@@ -13,17 +13,20 @@ type Phase uint8
 
 const (
 	Outside   Phase = iota // the block has not begun its first pass, or has ended its last one
-	Waiting                // it waits for its neighbours, and then for a worker
+	Waiting                // it waits for its neighbours' faces
+	Queued                 // all faces are there, and all workers do something else
 	Importing              // it copies the faces of its neighbours
 	Computing              // it calls the kernel
 	Exporting              // it copies its faces
-	Phases                 // there are so many phases
 )
+
+// phases is how many there are.
+const phases = Exporting + 1
 
 // Account says how a block has spent the time, and what it has imported.
 type Account struct {
 	// Spent is the time in each phase. Ended is when the last phase ended.
-	Spent [Phases]time.Duration
+	Spent [phases]time.Duration
 	Ended time.Duration
 	// Imports counts the faces of neighbours that it has copied, and Bytes their bytes.
 	Imports, Bytes int64
@@ -44,9 +47,9 @@ func (g *Grid) Account(block int) Account { return g.tiles[block].watch.Account 
 //
 // A block tells of a phase when the next one begins. So a call may count a moment to the phase before, and the next call
 // may return a bit less of it.
-func (g *Grid) Spent() (sum [Phases]time.Duration) {
-	var until [Phases]int64 // so many blocks are in each phase
-	var begun [Phases]time.Duration
+func (g *Grid) Spent() (sum [phases]time.Duration) {
+	var until [phases]int64 // so many blocks are in each phase
+	var begun [phases]time.Duration
 	now, ended := g.o.Clock(), time.Duration(0)
 	going := false
 	for _, t := range g.tiles {
@@ -87,13 +90,13 @@ type watch struct {
 type spending struct {
 	turn  atomic.Uint64
 	at    atomic.Uint64
-	spent [Phases]atomic.Int64
+	spent [phases]atomic.Int64
 }
 
 const phaseBits = 3
 
 // read returns the times of the ended phases, the present phase, when it began, and whether it is the last.
-func (l *spending) read() (spent [Phases]time.Duration, phase Phase, at time.Duration, over bool) {
+func (l *spending) read() (spent [phases]time.Duration, phase Phase, at time.Duration, over bool) {
 	for {
 		turn, word := l.turn.Load(), l.at.Load()
 		for p := range spent {
@@ -122,14 +125,41 @@ func (p *piece) enter(phase Phase) {
 		return
 	}
 	now := o.Clock()
-	w.Spent[w.phase] += now - w.since
-	if o.Live {
-		w.live.enter(w.phase, w.Spent[w.phase], phase, now)
-	}
-	w.phase, w.since, w.Ended = phase, now, now
+	w.change(phase, now, o.Live)
 	if o.Observe != nil {
 		o.Observe(p.task, phase, now)
 	}
+}
+
+// change ends a phase, and begins another one at a time.
+func (w *watch) change(phase Phase, at time.Duration, live bool) {
+	w.Spent[w.phase] += at - w.since
+	if live {
+		w.live.enter(w.phase, w.Spent[w.phase], phase, at)
+	}
+	w.phase, w.since, w.Ended = phase, at, at
+}
+
+// begun ends the phases Waiting and Queued, since a worker has begun the piece. The wait has ended when the last face had come.
+// Then what else the task has access to was there, too: its neighbours have read their faces before they computed these.
+func (p *piece) begun() {
+	w, o := &p.watch, &p.grid.o
+	if o.Clock == nil || w.phase != Waiting {
+		return
+	}
+	ready := w.since
+	for i := range p.reads {
+		ready = max(ready, p.reads[i].there())
+	}
+	w.change(Queued, ready, o.Live)
+}
+
+// there is when a face had come: when its task computed it, or it came from another node.
+func (r *port) there() time.Duration {
+	if r.far != nil {
+		return time.Duration(r.far.at.Load())
+	}
+	return r.face.computed
 }
 
 // tell tells the observer of a task that only exports.
@@ -160,13 +190,10 @@ func (p *piece) follow(d direction, access *queue.Place) *arrival {
 	return far
 }
 
-// imported counts an import. there is when a task computed the face, and asked is when the block began to wait for it.
+// imported counts an import. there is when the face had come, and asked is when the block began to wait for it.
 func (p *piece) imported(r *port, there, asked time.Duration) {
 	if p.grid.o.Clock == nil {
 		return
-	}
-	if r.far != nil {
-		there = time.Duration(r.far.at.Load())
 	}
 	p.watch.count(r.exchange.layout.bytes, p.announced, there, asked)
 }

@@ -31,13 +31,13 @@ func TestSpent(t *testing.T) {
 	for _, step := range []struct {
 		at    int64
 		enter Phase
-		want  [Phases]time.Duration // a moment later
+		want  [phases]time.Duration // a moment later
 	}{
-		{0, Outside, [Phases]time.Duration{Outside: 1}},
-		{3, Computing, [Phases]time.Duration{Outside: 3, Computing: 1}},
-		{7, Waiting, [Phases]time.Duration{Outside: 3, Computing: 4, Waiting: 1}},
-		{9, Computing, [Phases]time.Duration{Outside: 3, Computing: 5, Waiting: 2}},
-		{12, Outside, [Phases]time.Duration{Outside: 3, Computing: 7, Waiting: 2}}, // no block goes on
+		{0, Outside, [phases]time.Duration{Outside: 1}},
+		{3, Computing, [phases]time.Duration{Outside: 3, Computing: 1}},
+		{7, Waiting, [phases]time.Duration{Outside: 3, Computing: 4, Waiting: 1}},
+		{9, Computing, [phases]time.Duration{Outside: 3, Computing: 5, Waiting: 2}},
+		{12, Outside, [phases]time.Duration{Outside: 3, Computing: 7, Waiting: 2}}, // no block goes on
 	} {
 		b.clock.Store(step.at)
 		if step.at > 0 { // before the first change the block is outside
@@ -65,7 +65,7 @@ func TestSpentOfTwo(t *testing.T) {
 		}
 		g := blocks[0].grid
 		g.tiles = []*tile{blocks[0].tile, blocks[1].tile}
-		if got, want := g.Spent(), ([Phases]time.Duration{Outside: 3 + 3 + 4, Computing: 2 + 6}); got != want {
+		if got, want := g.Spent(), ([phases]time.Duration{Outside: 3 + 3 + 4, Computing: 2 + 6}); got != want {
 			t.Errorf("block %d has ended: %v, want %v", ended, got, want)
 		}
 	}
@@ -80,14 +80,14 @@ func TestSpentInTheMiddle(t *testing.T) {
 	live := &b.watch.live
 	live.turn.Add(1)
 	live.spent[Computing].Store(2)
-	read := make(chan [Phases]time.Duration)
+	read := make(chan [phases]time.Duration)
 	go func() { read <- b.grid.Spent() }()
 	for range 1000 {
 		runtime.Gosched()
 	}
 	live.at.Store(5<<phaseBits | uint64(Waiting))
 	live.turn.Add(1)
-	if got, want := <-read, ([Phases]time.Duration{Outside: 3, Computing: 2}); got != want {
+	if got, want := <-read, ([phases]time.Duration{Outside: 3, Computing: 2}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

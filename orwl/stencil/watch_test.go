@@ -193,7 +193,7 @@ func TestTaskNames(t *testing.T) {
 }
 
 // spentBy is the time of a node's blocks in each phase, when all have ended.
-func spentBy(g *Grid, node int) (sum [Phases]time.Duration) {
+func spentBy(g *Grid, node int) (sum [phases]time.Duration) {
 	last, ended, blocks := time.Duration(0), time.Duration(0), 0
 	for _, t := range g.tiles {
 		if t.node != node {
@@ -207,6 +207,35 @@ func spentBy(g *Grid, node int) (sum [Phases]time.Duration) {
 	}
 	sum[Outside] += time.Duration(blocks)*last - ended
 	return sum
+}
+
+// A wait ends when the last face comes. From then on the block is queued.
+func TestQueued(t *testing.T) {
+	for _, c := range []struct {
+		computed, far  time.Duration
+		waited, queued time.Duration
+	}{
+		{5, 8, 0, 40}, // both were there before
+		{25, 8, 15, 25},
+		{25, 30, 20, 20},
+		{50, 30, 40, 0},
+	} {
+		now := time.Duration(50)
+		far := new(arrival)
+		far.at.Store(int64(c.far))
+		g := &Grid{o: Options{Clock: func() time.Duration { return now }, Live: true}}
+		p := &piece{tile: &tile{grid: g}, reads: []port{{face: &face{computed: c.computed}}, {face: new(face), far: far}}}
+		p.begun() // before its first pass it waits for nothing
+		if p.watch.Spent != [phases]time.Duration{} {
+			t.Errorf("outside it has spent %v", p.watch.Spent)
+		}
+		p.watch.phase, p.watch.since = Waiting, 10
+		p.begun()
+		p.enter(Computing)
+		if got := p.watch.Spent; got[Waiting] != c.waited || got[Queued] != c.queued {
+			t.Errorf("faces at %v and %v: it waited for %v and was queued for %v, want %v and %v", c.computed, c.far, got[Waiting], got[Queued], c.waited, c.queued)
+		}
+	}
 }
 
 // A block is in one phase at any time, and counts every face, on one node and on two. Faces go

@@ -1,6 +1,7 @@
 // Package trace records what the tasks of a program do. A [Stream] passes events on while the
 // program runs. A [Recorder] keeps a recording. When the program has ended, the recording is
-// written for Perfetto, for chrome://tracing, and for orwl trace report.
+// written for Perfetto, for chrome://tracing, and for orwl trace report, or as a page by [Trace.WriteHTML].
+// ORWL_FLIGHT has a program that imports this package keep what its tasks did last, for the moment when something goes wrong.
 //
 //	rec, err := trace.NewRecorder(trace.Options{})
 //	if err != nil {

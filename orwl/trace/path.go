@@ -39,10 +39,18 @@ const (
 type pathWalk struct {
 	*Trace
 	before map[Spot]Spot
-	waits  [][]int // by track: the turns that it waited for, in the order in which the waits ended
+	waits  [][]int  // by track: the turns that it waited for, in the order in which the waits ended
+	rounds []rounds // by track, when it is needed
 	parts  map[PathPart]pathSum
 	steps  int
 	total  time.Duration
+	way    []pathStep // from the end to the beginning
+}
+
+// pathStep is a part of the way: what a track did, or waited for.
+type pathStep struct {
+	track    int
+	from, to time.Duration
 }
 
 // pathSum is what a path spends in one way.
@@ -51,9 +59,9 @@ type pathSum struct {
 	lasts time.Duration
 }
 
-// path finds the critical path.
-func (t *Trace) path(before map[Spot]Spot) Path {
-	w := pathWalk{Trace: t, before: before, parts: make(map[PathPart]pathSum)}
+// walkBack finds the critical path.
+func (t *Trace) walkBack(before map[Spot]Spot) *pathWalk {
+	w := &pathWalk{Trace: t, before: before, parts: make(map[PathPart]pathSum), rounds: make([]rounds, len(t.Tracks))}
 	last, at := -1, none
 	for i := range t.Tracks {
 		k := &t.Tracks[i]
@@ -65,7 +73,7 @@ func (t *Trace) path(before map[Spot]Spot) Path {
 	if last >= 0 {
 		w.walk(last, at)
 	}
-	return w.path()
+	return w
 }
 
 // waits are the turns that the track waited for.
@@ -121,37 +129,38 @@ func (w *pathWalk) walk(track int, at time.Duration) {
 			return 1
 		})
 		if n == 0 {
-			w.add(pathWork, k.Task, k.Node, at-min(at, k.start()))
+			w.add(pathWork, k.Task, track, min(at, k.start()), at)
 			return
 		}
 		j := turns[n-1]
 		w.waits[track] = turns[:n-1]
 		u := &k.Turns[j]
 		from, to, _ := u.Waited()
-		w.add(pathWork, k.Task, k.Node, at-to)
-		before, known := w.before[Spot{track, j}]
-		released := from
-		if known {
-			released = min(w.turn(before).Released, to)
+		w.add(pathWork, k.Task, track, to, at)
+		if w.rounds[track].of == nil {
+			w.rounds[track] = k.rounds()
 		}
+		before := w.cameLast(w.before, track, j, w.rounds[track])
+		resource, released := k.Accesses[before.access].Resource, min(before.released, to)
 		switch {
-		case !known:
-			w.add(pathWait, k.Task, k.Node, to-from)
+		case before.behind < 0:
+			w.add(pathWait, k.Task, track, from, to)
 			at = from
 		case released <= from: // it was free before, and on its way
-			w.add(pathHandover, w.access(before).Resource, k.Node, to-from)
+			w.add(pathHandover, resource, track, from, to)
 			at = from
 		default:
-			w.add(pathHandover, w.access(before).Resource, k.Node, to-released)
-			track, at = before.Track, released
+			w.add(pathHandover, resource, track, released, to)
+			track, at = before.behind, released
 			w.steps++
 		}
 	}
 }
 
-func (w *pathWalk) add(what, of string, node int, lasts time.Duration) {
-	if lasts > 0 {
-		part := PathPart{What: what, Of: of, Node: node}
+func (w *pathWalk) add(what, of string, track int, from, to time.Duration) {
+	if lasts := to - from; lasts > 0 {
+		w.way = append(w.way, pathStep{track, from, to})
+		part := PathPart{What: what, Of: of, Node: w.Tracks[track].Node}
 		sum := w.parts[part]
 		w.parts[part] = pathSum{sum.times + 1, sum.lasts + lasts}
 		w.total += lasts

@@ -93,7 +93,7 @@ func (t *Trace) Report(o ReportOptions) Report {
 	r.Names = names(r.All.Regions)
 	before := t.before()
 	r.Waits = t.longest(o.Waits, from, before)
-	r.Path = t.path(before)
+	r.Path = t.walkBack(before).path()
 	return r
 }
 

@@ -3,7 +3,7 @@ package watch
 import (
 	"bytes"
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -88,8 +88,24 @@ func (p *Page) Close() {
 	}
 }
 
-//go:embed page.html
-var page []byte
+//go:embed page.html page.css data.js words.js draw.js keys.js
+var sources embed.FS
+
+// page is the whole page. Its scripts are one, in this order.
+var page = sync.OnceValue(func() []byte {
+	read := func(names ...string) (all string) {
+		for _, name := range names {
+			b, err := sources.ReadFile(name)
+			if err != nil {
+				panic(err) // it is embedded
+			}
+			all += string(b)
+		}
+		return all
+	}
+	r := strings.NewReplacer("/* page.css */\n", read("page.css"), "/* the scripts */\n", read("data.js", "words.js", "draw.js", "keys.js"))
+	return []byte(r.Replace(read("page.html")))
+})
 
 // serve serves the page. It may load nothing from elsewhere, and nobody may frame it.
 func serve(w http.ResponseWriter, _ *http.Request) {
@@ -99,7 +115,7 @@ func serve(w http.ResponseWriter, _ *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write(page) // a reader that is gone sees nothing
+	_, _ = w.Write(page()) // a reader that is gone sees nothing
 }
 
 // events is a stream of server-sent events: the last minute, and then each look.
@@ -144,6 +160,7 @@ func (p *Page) join() *reader {
 	me := &reader{make(chan []byte, behind)}
 	p.forget(time.Now())
 	var begin bytes.Buffer
+	begin.WriteString("retry: 500\n\n") // another life of the run comes to this port soon after the end of this one
 	for _, program := range p.programs {
 		begin.Write(program)
 	}

@@ -168,6 +168,9 @@ func (t *top) numbers(p *program, l *look) string {
 	if all > 0 {
 		text += fmt.Sprintf(", %d %% done", 100*done/all)
 	}
+	if f := l.Life; f != nil && f.Round > 0 {
+		text += fmt.Sprintf("; life %d, the last cut is behind round %d", f.Number, f.Round)
+	}
 	return text
 }
 

@@ -34,6 +34,7 @@ type look struct {
 	On    map[int]string `json:"on,omitempty"` // a task waits for this, which is no task
 	Where map[int]string `json:"where,omitempty"`
 	Sent  [][]uint64     `json:"sent,omitempty"` // bytes, from and to
+	Life  *inspect.Life  `json:"life,omitempty"` // as the node knows it that has asked
 }
 
 // lookedNode is a node in a look.
@@ -117,6 +118,9 @@ func (v *viewer) view(run inspect.Run) (l look, changed bool) {
 		var sent []uint64
 		if s := n.State; s != nil {
 			seen.Running, seen.Starting, sent = s.Running, s.Starting, s.Sent
+			if n.Node == run.From {
+				l.Life = s.Life
+			}
 			if s.Workers != nil {
 				seen.Workers, seen.Asleep = s.Workers.All, s.Workers.Asleep
 			}

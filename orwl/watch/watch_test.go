@@ -314,6 +314,18 @@ func TestTop(t *testing.T) {
 	}
 }
 
+// The numbers have the life of the run, and its last cut.
+func TestTopOfLives(t *testing.T) {
+	r := ring(false)
+	r.Nodes[0].State.Life = &inspect.Life{PastLife: inspect.PastLife{Number: 3, From: 60}, Round: 80}
+	var v viewer
+	l, _ := v.view(r)
+	top := top{looks: []look{l}}
+	if got, want := top.numbers(&v.program, &l), "7 % done; life 3, the last cut is behind round 80"; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want %s at its end", got, want)
+	}
+}
+
 // until calls then when it was written to so often.
 type until struct {
 	text  strings.Builder

@@ -1,5 +1,5 @@
 // Package linked holds what a program may link beside package orwl: the network, which orwl/nodes sets when the program
-// starts, and the live page, which orwl/watch sets. Package orwl reads them, and imports neither. So a program links only what
+// starts, the live page, which orwl/watch sets, and the flight recorder, which orwl/trace sets. Package orwl reads them, and imports neither. So a program links only what
 // it uses.
 package linked
 
@@ -24,4 +24,14 @@ type Watched struct {
 	Port    int  // the node adds this to the port
 	Key     bool // others than this machine may look
 	Log     *slog.Logger
+}
+
+// Flight makes a flight recorder: the observer keeps what the tasks did last, and write writes it to a file. It is nil if the program
+// does not import package orwl/trace. The observer is an orwl.Observer.
+var Flight func(f Flown) (observer any, write func(why string))
+
+// Flown is a runtime as the flight recorder takes it.
+type Flown struct {
+	Dir string // ORWL_FLIGHT
+	Log *slog.Logger
 }
