@@ -63,7 +63,7 @@ func families() []family {
 		{"orwl_stalled", gauge, nil, "1 while nothing has moved since the last stall, else 0."},
 		{"orwl_life", gauge, nil, "The number of the run's present life, from 1: each loss of a node begins another one. Absent if the run has one life, as the five below."},
 		{"orwl_cuts_total", counter, nil, "Cuts that were whole: a life after a loss begins from the last one."},
-		{"orwl_cut_round", gauge, nil, "The round behind which the last whole cut is, or the present life has begun."},
+		{"orwl_cut_round", gauge, nil, "The round behind which the last whole cut is, in its run of the runtime, or the present life has begun."},
 		{"orwl_cut_age_seconds", gauge, nil, "How old the last whole cut is: the loss of a node costs so much work. Before the first one, for how long the life goes on."},
 		{"orwl_cut_bytes_total", counter, nil, "Bytes that tasks of this node have copied for cuts."},
 		{"orwl_cut_failures_total", counter, nil, "Parts of cuts that this node could not send to another one, or save in the folder."},

@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -12,7 +13,6 @@ import (
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
-	"github.com/orwl/go-orwl/orwl/internal/message"
 	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
@@ -58,7 +58,12 @@ type cuts struct {
 	began    time.Time
 	from     uint64
 	wished   bool // the chair knows that this node wants the life to end
-	ends     int  // after so many cuts the chair wants that without a reason; 0: it does not
+	replays  bool // the life has not come to the run in which the program is furthest
+
+	ending   bool          // all tasks have ended, and the run has a cut at its end
+	asked    bool          // the chair has asked for that
+	settled  chan struct{} // closed when it is known if that cut is whole
+	isClosed bool          // that is closed
 
 	folder *folder.Folder // nil: the cuts are not on disk
 	disk   chan func()    // jobs of the goroutine that has the folder
@@ -72,6 +77,8 @@ type event struct {
 	record  *lives.Record
 	task    *Task
 	saved   *saved
+	ending  bool
+	finish  chan<- []byte
 }
 
 // leastInterval is the shortest time between two cuts, mostCost the part of the time that they take, and tick how often the
@@ -90,7 +97,7 @@ func newCuts(rt *Runtime, s *survival, order []liveness.First) *cuts {
 		rt: rt, keeper: s.keeper, number: make(map[*Task]int), names: rt.sorted(), of: make(map[string]int),
 		writers: make(map[string][]*Access), place: make(map[*Access]int),
 		wake: make(chan struct{}, 1), ended: make(map[*Task]lives.Record), restored: make(chan map[int]lives.Record, 1), lead: 2,
-		disk: make(chan func(), 16),
+		disk: make(chan func(), 16), settled: make(chan struct{}),
 	}
 	for i, name := range c.names {
 		c.of[name] = i
@@ -113,11 +120,8 @@ func newCuts(rt *Runtime, s *survival, order []liveness.First) *cuts {
 		on[i] = t.on
 	}
 	c.life = lives.Life{
-		Me: rt.Node(), Nodes: rt.Nodes(), Buddy: rt.o.Nodes.buddies(), Total: len(rt.tasks), Mine: len(c.tasks),
+		Run: uint64(rt.runs), Me: rt.Node(), Nodes: rt.Nodes(), Buddy: rt.o.Nodes.buddies(), Total: len(rt.tasks), Mine: len(c.tasks),
 		On: func(task int) int { return on[task] },
-	}
-	if s.seed != 0 {
-		c.ends = 1 + s.random().IntN(3)
 	}
 	return c
 }
@@ -144,10 +148,11 @@ func (n *Nodes) buddies() []int {
 	return all
 }
 
-// post gives the goroutine an event.
-func (c *cuts) post(e event) {
+// post gives the goroutine an event, and reports whether it has not ended.
+func (c *cuts) post(e event) bool {
 	c.mu.Lock()
-	if !c.closed {
+	goes := !c.closed
+	if goes {
 		c.events = append(c.events, e)
 	}
 	c.mu.Unlock()
@@ -155,6 +160,7 @@ func (c *cuts) post(e event) {
 	case c.wake <- struct{}{}:
 	default:
 	}
+	return goes
 }
 
 // roundEnds is called by a worker when the body of a step has ended well, and its accesses still hold.
@@ -228,20 +234,32 @@ func (c *cuts) lasts(ctx context.Context, t *Task) {
 
 // take takes a message of another node. It keeps the bulk.
 func (c *cuts) take(from int, header, bulk []byte) error {
-	m, err := lives.Parse(header, bulk, c.life.Nodes, c.life.Total, len(c.names))
-	if err != nil {
+	m, err := lives.Parse(header, bulk, lives.Limits{Run: c.life.Run, Nodes: c.life.Nodes, Tasks: c.life.Total, Resources: len(c.names)})
+	switch former := errors.Is(err, lives.ErrFormer); {
+	case err != nil && !former:
 		return fmt.Errorf("%w: %w", node.ErrProtocol, err)
+	case former || !c.post(event{from: from, message: &m}):
+		c.tooLate(&m)
 	}
-	c.post(event{from: from, message: &m})
 	return nil
+}
+
+// tooLate takes a message of a run that has ended here. The life may end with it on other nodes, so it does here.
+func (c *cuts) tooLate(m *lives.Message) {
+	if m != nil && m.Kind == lives.Whole && m.Last {
+		c.rt.o.Nodes.fate.End(errLifeOver)
+	}
 }
 
 // start begins the life, and returns the channel of the records that it begins from.
 func (c *cuts) start(ctx context.Context) (<-chan map[int]lives.Record, error) {
 	s := c.rt.o.Nodes.survival
-	c.life.Number, c.life.From, c.life.Disk = s.base+s.life, s.plan, s.folder != nil
-	c.from, c.folder = s.plan.From.Round, s.folder
-	if err := s.load(c.life.Me); err != nil {
+	if s.folder != nil {
+		c.life.Program = c.rt.command()
+	}
+	c.life.Number, c.life.From, c.life.Disk = s.base+s.life, lives.Choose(s.reports, c.life.Run, c.life.Program), s.folder != nil
+	c.from, c.folder, c.replays, c.began = c.life.From.From.Round, s.folder, c.life.Run < lives.Newest(s.reports).Run, time.Now()
+	if err := s.load(c.life.Me, c.life.From); err != nil {
 		return nil, err
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
@@ -259,6 +277,9 @@ func (c *cuts) stop() {
 		return
 	}
 	c.mu.Lock()
+	for _, e := range c.events {
+		c.tooLate(e.message)
+	}
 	c.closed, c.events = true, nil
 	c.mu.Unlock()
 	if c.cancel != nil {
@@ -269,10 +290,10 @@ func (c *cuts) stop() {
 
 // run is the goroutine. It ends with ctx.
 func (c *cuts) run(ctx context.Context, first []lives.Letter) {
-	c.began = time.Now()
 	c.next = c.began.Add(c.interval(0))
 	c.send(ctx, first)
 	c.restores()
+	c.wishes(ctx)
 	timer := time.NewTicker(min(tick, c.interval(0)))
 	defer timer.Stop()
 	for {
@@ -291,6 +312,10 @@ func (c *cuts) run(ctx context.Context, first []lives.Letter) {
 		for _, e := range all {
 			c.does(ctx, e)
 		}
+		if c.ending {
+			c.asks(ctx)
+			c.saves(ctx)
+		}
 	}
 }
 
@@ -298,6 +323,10 @@ func (c *cuts) run(ctx context.Context, first []lives.Letter) {
 func (c *cuts) does(ctx context.Context, e event) {
 	defer c.saves(ctx)
 	switch {
+	case e.finish != nil:
+		e.finish <- c.tellFinish()
+	case e.ending:
+		c.ending = true
 	case e.saved != nil:
 		c.isSaved(ctx, *e.saved)
 	case e.message != nil:
@@ -327,25 +356,31 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.whole = whole
 		c.next = time.Now().Add(c.interval(time.Duration(c.spent.Swap(0))))
 		c.lead = 2
-		c.ends--
+		s := c.rt.o.Nodes.survival
+		s.made = s.made || whole.Round > c.from
+		s.ends--
 		c.keeps(ctx, whole)
-		c.rt.o.Nodes.survival.log.whole(whole.Round)
-		c.rt.o.Log.Debug("orwl: a cut is whole", "life", whole.Life, "round", whole.Round)
+		s.log.whole(whole)
+		c.rt.o.Log.Debug("orwl: a cut is whole", "life", whole.Life, "cut", whole)
 	}
 	if c.keeper.Over() {
 		c.rt.o.Nodes.fate.End(errLifeOver)
+	}
+	if c.keeper.Settled() && !c.isClosed {
+		c.isClosed = true
+		close(c.settled)
 	}
 }
 
 // wishes tells the chair, once, that the life is to end with the next cut: this node leaves, or another one waits for the next life.
 func (c *cuts) wishes(ctx context.Context) {
 	switch n := c.rt.o.Nodes; {
-	case c.wished:
+	case c.wished, c.replays:
 	case n.survival.leaves.Load():
 		c.wished = true
 		c.rt.o.Log.Info("orwl: this node leaves the run at the next cut", "node", n.seat())
 		c.send(ctx, c.keeper.Leave())
-	case c.life.Me == 0 && (n.node.others() || n.survival.seed != 0 && c.ends <= 0):
+	case c.life.Me == 0 && (n.node.others() || n.survival.seed != 0 && n.survival.ends <= 0):
 		c.wished = true
 		c.send(ctx, c.keeper.Want())
 	}
@@ -392,6 +427,13 @@ func (c *cuts) begin(ctx context.Context, round uint64) {
 func (c *cuts) asks(ctx context.Context) {
 	now := time.Now()
 	asking, furthest := c.keeper.Asking()
+	if c.ending {
+		if c.life.Me == 0 && !asking && !c.asked {
+			c.asked = true
+			c.send(ctx, c.keeper.Ask(lives.End))
+		}
+		return
+	}
 	wanted, alone := c.keeper.Wanted(), c.life.Nodes < 2 && !c.life.Disk && c.rt.o.Nodes.survival.seed == 0
 	if c.life.Me != 0 || asking || !wanted && (alone || now.Before(c.next)) || c.planned.Load() == nil {
 		return
@@ -401,17 +443,6 @@ func (c *cuts) asks(ctx context.Context) {
 	}
 	rate := float64(furthest-min(furthest, c.from)) / float64(max(now.Sub(c.began), time.Millisecond))
 	c.send(ctx, c.keeper.Ask(furthest+c.lead+uint64(rate*float64(tick))))
-}
-
-// restores tells restore, once, when all records are here that the life begins from.
-func (c *cuts) restores() {
-	if c.restored == nil {
-		return
-	}
-	if of, all := c.keeper.Restored(); all {
-		c.restored <- of
-		c.restored = nil
-	}
 }
 
 // send sends letters. The contents are not changed any more.
@@ -430,92 +461,11 @@ func (c *cuts) send(ctx context.Context, letters []lives.Letter) {
 		if err := n.Send(l.To, cutChannel, head, bulk, true); err != nil && n.Lost(l.To) == nil && ctx.Err() == nil {
 			c.rt.o.Nodes.survival.log.fails()
 			c.rt.o.Log.Error("orwl: a cut cannot be whole, so a loss would begin the run again", "node", l.To, "task", c.rt.tasks[l.Task].name, "why", err)
-		}
-	}
-}
-
-// restore gives the tasks and resources what the life begins from. The resources have homes.
-func (rt *Runtime) restore(ctx context.Context, c *cuts, restored <-chan map[int]lives.Record) error {
-	if c.from == 0 {
-		return nil
-	}
-	var of map[int]lives.Record
-	select {
-	case of = <-restored:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	mine := message.Starts{}
-	for _, r := range of {
-		if r.Rounds != c.from || r.Ended {
-			mine.Add(r.Task, r.Rounds, r.Ended)
-		}
-	}
-	all, err := gatherAll(ctx, rt, "restored", mine.Encode(), func(b []byte) (*message.Starts, error) { return message.ParseStarts(b, len(rt.tasks)) })
-	if err != nil {
-		return err
-	}
-	for _, t := range rt.tasks {
-		t.step.starts(c.from, false)
-	}
-	for _, s := range all {
-		for i, task := range s.Tasks {
-			rt.tasks[task].step.starts(s.Rounds[i], s.Ended[i])
-		}
-	}
-	for _, t := range c.tasks {
-		r := of[c.number[t]]
-		if r.Ended || t.idles() {
-			r.Ended = true
-			c.ended[t] = r
-		}
-		t.round.Set(r.Rounds)
-		for _, content := range r.Contents {
-			if err := rt.refill(ctx, c, t, content); err != nil {
-				return err
+			if l.Kind == lives.Part && l.Owner == c.life.Me {
+				c.send(ctx, c.keeper.Passed(l.Round, l.Round))
 			}
 		}
 	}
-	if err := rt.flushAll(ctx); err != nil {
-		return err
-	}
-	_, err = rt.gather(ctx, "filled", nil)
-	return err
-}
-
-// starts has a step begin after some rounds.
-func (s *step) starts(rounds uint64, ended bool) {
-	if s.rounds >= 0 {
-		rounds = min(rounds, uint64(s.rounds))
-	}
-	s.round, s.start = int(rounds), int(rounds)
-	if ended {
-		s.rounds = s.start
-	}
-}
-
-// refill gives a resource what a task of this node wrote, if that is the last that was written.
-func (rt *Runtime) refill(ctx context.Context, c *cuts, t *Task, content lives.Content) error {
-	r := rt.resources[c.names[content.Resource]]
-	best := t
-	for _, a := range c.writers[r.Name()] {
-		if a.task.step.start >= best.step.start {
-			best = a.task
-		}
-	}
-	if best != t {
-		return nil
-	}
-	return queue.Section(ctx, r, queue.Write, func(p *queue.Place) error {
-		if p.Size() != len(content.Bytes) {
-			if err := p.Resize(len(content.Bytes)); err != nil {
-				return err
-			}
-		}
-		b, err := p.Writable()
-		copy(b, content.Bytes)
-		return err
-	})
 }
 
 // cut takes a message about a cut.

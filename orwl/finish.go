@@ -19,13 +19,13 @@ func (rt *Runtime) flushAll(ctx context.Context) error {
 // leave ends a run on several nodes. The homes are there until all nodes have ended, so it
 // flushes first. All nodes of a life meet behind it, so one whose run has failed need not wait here, and the others
 // wait only as long as nothing has ended their run.
-func (rt *Runtime) leave(ctx context.Context, err error) error {
+func (rt *Runtime) leave(ctx context.Context, r *run, err error) error {
 	lost := rt.flushAll(context.WithoutCancel(ctx))
 	switch {
 	case rt.o.Nodes.survival == nil:
 		err = rt.finish(context.WithoutCancel(ctx), err)
 	case err == nil:
-		err = rt.finish(ctx, nil)
+		err = rt.finishLife(ctx, r)
 	}
 	if lost != nil {
 		err = errors.Join(err, lost)
@@ -51,7 +51,7 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 	if why := n.fate.Why(); err != nil && why != nil && mine == nil {
 		err = why // it came first
 	}
-	if gathered != nil && (n.survival == nil || n.fate.Why() == nil) {
+	if gathered != nil {
 		n.tell(err) // before they hear that this node has left
 	}
 	return err

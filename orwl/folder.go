@@ -31,7 +31,7 @@ func (s *Survive) folder() string {
 	return s.Folder
 }
 
-// openFolder opens the folder of the run, and has the first life begin from the cut that it has.
+// openFolder opens the folder of the run, and has the first life begin from the cuts that it has.
 func (rt *Runtime) openFolder(ctx context.Context) error {
 	n := rt.o.Nodes
 	s, dir := n.survival, rt.o.Survive.folder()
@@ -59,7 +59,7 @@ func (rt *Runtime) openFolder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var reports []lives.Report
+	s.reports = nil
 	unusable := 0
 	for _, text := range texts {
 		var f message.Folder
@@ -70,12 +70,11 @@ func (rt *Runtime) openFolder(ctx context.Context) error {
 		}
 		s.base = max(s.base, f.Base)
 		unusable += f.Unusable
-		reports = append(reports, f.Kept)
+		s.reports = append(s.reports, f.Kept)
 	}
-	s.plan = lives.Choose(reports)
 	switch {
-	case s.plan.From.Round > 0:
-		rt.o.Log.Info("orwl: the run goes on from its folder", "folder", dir, "round", s.plan.From.Round)
+	case lives.Newest(s.reports).Round > 0:
+		rt.o.Log.Info("orwl: the run goes on from its folder", append([]any{"folder", dir}, cutOf(s.reports)...)...)
 	case unusable > 0:
 		return fmt.Errorf("orwl: no cut in the folder %s can be used, and the log names the files: choose another folder, or remove them to begin anew", dir)
 	}
@@ -90,18 +89,18 @@ func (rt *Runtime) command() uint64 {
 }
 
 // load has the keeper know what this node is to send, and has on disk only.
-func (s *survival) load(me int) error {
-	if s.folder == nil || s.plan.From.Round == 0 {
+func (s *survival) load(me int, plan lives.Plan) error {
+	if s.folder == nil || plan.From.Round == 0 {
 		return nil
 	}
-	for _, h := range s.keeper.Lacks(me, s.plan) {
+	for _, h := range s.keeper.Lacks(me, plan) {
 		records, err := s.folder.Load(h)
 		if err != nil {
 			return fmt.Errorf("orwl: the folder of the cuts: %w", err)
 		}
 		s.keeper.Loaded(h, records)
 	}
-	return s.folder.Keep(s.plan.From)
+	return s.folder.Keep(plan.From)
 }
 
 // looks notes what is on disk at the end of a life.
@@ -152,7 +151,7 @@ func (c *cuts) isSaved(ctx context.Context, s saved) {
 		return
 	}
 	c.rt.o.Nodes.survival.log.fails()
-	c.rt.o.Log.Error("orwl: a cut is not on disk, and the one before stays", "round", s.Round, "why", s.err)
+	c.rt.o.Log.Error("orwl: a cut is not on disk, and the one before stays", "cut", s.Key, "why", s.err)
 	c.send(ctx, c.keeper.Passed(s.Round, s.Round))
 }
 
@@ -161,11 +160,14 @@ func (c *cuts) keeps(ctx context.Context, whole lives.Key) {
 	if c.folder == nil {
 		return
 	}
-	c.write(ctx, func() {
-		if err := c.folder.Keep(whole); err != nil {
-			c.rt.o.Log.Warn("orwl: old cuts stay in the folder", "why", err)
-		}
-	})
+	c.write(ctx, func() { c.keep(whole) })
+}
+
+// keep has the folder drop the cuts that are not needed any more. One goroutine at a time has the folder.
+func (c *cuts) keep(whole lives.Key) {
+	if err := c.folder.Keep(whole); err != nil {
+		c.rt.o.Log.Warn("orwl: old cuts stay in the folder", "why", err)
+	}
 }
 
 // write gives the goroutine of the folder a job, unless the life ends first.

@@ -151,9 +151,9 @@ func TestFolderInUse(t *testing.T) {
 	}
 }
 
-// TestLivesWithoutReason has lives end at random cuts. The end is the same.
+// TestLivesWithoutReason has lives of a program of two runs end at random cuts. The end is the same.
 func TestLivesWithoutReason(t *testing.T) {
-	c := chain{tasks: 7, rounds: 200, ends: map[int]int{3: 10, 5: 150, 6: 199}}
+	c := chain{tasks: 7, rounds: 100, ends: map[int]int{3: 10, 5: 75, 6: 99}}
 	ended := 0 // lives
 	for seed := 1; seed <= 2; seed++ {
 		for _, nodes := range []int{1, 3} {
@@ -161,14 +161,21 @@ func TestLivesWithoutReason(t *testing.T) {
 			lives := make([]int, nodes)
 			errs := runOn(nodes, Options{}, func(ctx context.Context, node int, rt *Runtime) error {
 				lives[node]++
-				numbers, all := c.declare(rt, func(task, round int) error {
-					busy(200_000)
-					return nil
-				})
-				if err := rt.Run(ctx); err != nil {
-					return err
+				for stage := range 2 {
+					c := c
+					c.name = fmt.Sprint(stage, " ")
+					numbers, all := c.declare(rt, func(task, round int) error {
+						busy(200_000)
+						return nil
+					})
+					if err := rt.Run(ctx); err != nil {
+						return err
+					}
+					if err := c.check(ctx, numbers, all); err != nil {
+						return err
+					}
 				}
-				return c.check(ctx, numbers, all)
+				return nil
 			})
 			for i, err := range errs {
 				if err != nil {

@@ -21,6 +21,12 @@ type innerRuntime struct{ *Runtime }
 // Network implements inner.Runtime.
 func (rt innerRuntime) Network() node.Node { return rt.o.Nodes.Network() }
 
+// Leave implements inner.Runtime.
+func (rt innerRuntime) Leave() bool {
+	s := rt.o.Nodes.survival
+	return s != nil && s.cuts.Load() && !s.leaves.Swap(true)
+}
+
 // innerTask is a Task as other packages of this module see it.
 type innerTask struct{ t *Task }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
 // lifeLog is what a process remembers of the lives of its run, for those who look at it. The survival has one, so it outlasts
@@ -17,7 +18,7 @@ type lifeLog struct {
 	now    pastLife // the present life; its number is 0 before the first one
 	past   []pastLife
 	cuts   uint64 // whole cuts of all lives
-	round  uint64 // of the last one; 0: there is none
+	last   place  // of the last one
 	at     time.Time
 	copied uint64 // bytes that tasks of this node have copied for cuts
 	failed uint64 // records and parts that could not be sent or saved
@@ -25,26 +26,37 @@ type lifeLog struct {
 
 // pastLife is a life.
 type pastLife struct {
-	number, from uint64
+	number       uint64
+	from         place
 	seats        []int
 	began, ended time.Time
 	why          string // it ended, as far as this node knows
 	mortal       string // why no life can follow it
 }
 
+// place is where a cut is: behind a round of a run. Behind the end of a run it is before the first round of the next one.
+type place struct{ run, round uint64 }
+
+func placeOf(cut lives.Key) place {
+	if cut.Round == lives.End {
+		return place{cut.Run + 1, 0}
+	}
+	return place{max(cut.Run, 1), cut.Round}
+}
+
 // mostPast is how many lives before this one are remembered.
 const mostPast = 16
 
-// begins notes that a life begins behind a round, on some processes.
-func (h *lifeLog) begins(number, from uint64, seats []int) {
+// begins notes that a life begins from a cut, on some processes.
+func (h *lifeLog) begins(number uint64, cut lives.Key, seats []int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.now.number > 0 {
 		h.past = append(h.past, h.now)
 		h.past = slices.Delete(h.past, 0, max(0, len(h.past)-mostPast))
 	}
-	h.now = pastLife{number: number, from: from, seats: slices.Clone(seats), began: time.Now()}
-	h.round, h.at = from, h.now.began
+	h.now = pastLife{number: number, from: placeOf(cut), seats: slices.Clone(seats), began: time.Now()}
+	h.last, h.at = h.now.from, h.now.began
 }
 
 // ends notes why the life has ended, if that is known.
@@ -64,12 +76,12 @@ func (h *lifeLog) isLast(why error) {
 	h.now.mortal = why.Error()
 }
 
-// whole notes that a cut behind a round is whole.
-func (h *lifeLog) whole(round uint64) {
+// whole notes that a cut is whole.
+func (h *lifeLog) whole(cut lives.Key) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.cuts++
-	h.round, h.at = round, time.Now()
+	h.last, h.at = placeOf(cut), time.Now()
 }
 
 // copies notes that a task has copied so many bytes for a cut.
@@ -95,7 +107,7 @@ func (h *lifeLog) state() *inspect.Life {
 	}
 	l := &inspect.Life{
 		PastLife: h.now.state(), Mortal: h.now.mortal, Cuts: h.cuts, Copied: h.copied, Failed: h.failed,
-		Round: h.round, Age: inspect.Seconds{Duration: time.Since(h.at)},
+		Run: h.last.run, Round: h.last.round, Age: inspect.Seconds{Duration: time.Since(h.at)},
 	}
 	for i := range h.past {
 		l.Past = append(l.Past, h.past[i].state())
@@ -104,7 +116,7 @@ func (h *lifeLog) state() *inspect.Life {
 }
 
 func (p *pastLife) state() inspect.PastLife {
-	s := inspect.PastLife{Number: p.number, From: p.from, Seats: p.seats, Began: p.began, Why: p.why}
+	s := inspect.PastLife{Number: p.number, FromRun: p.from.run, From: p.from.round, Seats: p.seats, Began: p.began, Why: p.why}
 	if !p.ended.IsZero() {
 		s.Ended = &p.ended
 	}

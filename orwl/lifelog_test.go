@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
 // A process remembers the lives of its run, and the cuts that they began from. Each node tells of them.
@@ -43,7 +44,7 @@ func TestLifeLog(t *testing.T) {
 		if before.Number != uint64(i) || before.Ended == nil || before.Ended.Before(before.Began) || l.Began.Before(*before.Ended) || before.Why == "" {
 			t.Errorf("before life %d was %+v", i+1, before)
 		}
-		if l.From <= before.From || l.Round < l.From || l.Cuts < seen[i-1].Cuts || l.Copied == 0 {
+		if l.FromRun < before.FromRun || l.FromRun == before.FromRun && l.From <= before.From || l.Run == l.FromRun && l.Round < l.From || l.Cuts < seen[i-1].Cuts || l.Copied == 0 {
 			t.Errorf("life %d began behind round %d, and the one before behind %d: %+v", i+1, l.From, before.From, l)
 		}
 	}
@@ -56,7 +57,7 @@ func TestLifeLogIsBounded(t *testing.T) {
 		t.Error("before the first life there is one")
 	}
 	for n := uint64(1); n <= 3*mostPast; n++ {
-		h.begins(n, n, []int{0})
+		h.begins(n, lives.Key{Run: 1, Round: n}, []int{0})
 		h.isLast(errMortal)
 		h.ends(nil)
 	}

@@ -34,7 +34,7 @@ type Survive struct {
 	// Off: the run has one life. The loss of a node ends it, and SIGTERM the process.
 	Off bool
 	// Interval is the shortest time between two cuts: 250 ms by default, or as much as keeps their cost below 3 % of
-	// the time.
+	// the time. A run has a cut at its end, too, if it took that long: by default, 16 ms, or more if the cut is large.
 	Interval time.Duration
 	// Folder keeps the cuts on disk, too: ORWL_SURVIVE by default, none if that is not set. When all processes are gone, the same command with the
 	// same arguments goes on from there, on as many nodes as it likes. All nodes share the folder, or each machine has one of that name. A run that ends
@@ -44,13 +44,16 @@ type Survive struct {
 
 // survival is what a process keeps through the lives of its run.
 type survival struct {
-	keeper *lives.Keeper
-	life   uint64
-	plan   lives.Plan // of this life: the cut that it begins from
-	barren int        // how many lives in a row have made no cut
-	mortal error      // why no life follows this one
-	hash   maphash.Seed
-	items  map[int][]uint64 // by run of the runtime: of the program that the first life has declared
+	keeper  *lives.Keeper
+	life    uint64
+	reports []lives.Report // of its nodes, about the cuts that it begins from
+	made    bool           // it has made a cut
+	kept    int64          // how many bytes the ends of its runs have, as cuts
+	ends    int            // with a seed: it ends after so many cuts
+	barren  int            // how many lives in a row have made no cut
+	mortal  error          // why no life follows this one
+	hash    maphash.Seed
+	items   map[int][]uint64 // by run of the runtime: of the program that the first life has declared
 
 	log    lifeLog        // of all lives, for those who look
 	folder *folder.Folder // nil: the cuts are not on disk
@@ -120,9 +123,6 @@ func (rt *Runtime) survive(r *run) error {
 	if n.network != nil {
 		n.network.LetIn()
 	}
-	if rt.runs > 1 {
-		return nil // only the first run of a life makes cuts: the next life does the others again
-	}
 	r.cuts = newCuts(rt, s, systemOf(rt.tasks).Order())
 	n.cuts.Store(r.cuts)
 	s.cuts.Store(true)
@@ -170,7 +170,7 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	if bad := s.looks(); err == nil {
 		err = bad
 	}
-	if s.keeper.Whole().Round > s.plan.From.Round {
+	if s.made {
 		s.barren = -1
 	}
 	s.barren++
@@ -287,7 +287,10 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 		in, kept = append(in, seats[i]), append(kept, reports[i])
 	}
 	s.life++
-	s.plan, s.mortal = lives.Choose(kept), nil
+	s.reports, s.made, s.kept, s.mortal = kept, false, 0, nil
+	if s.seed != 0 {
+		s.ends = 1 + s.random().IntN(3)
+	}
 	return n.follow(ctx, in, among)
 }
 
@@ -311,9 +314,9 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 		n.log.Info("orwl: this node has left the run", "node", n.seat(), "life", s.life, "nodes", seats)
 		return next, false, nil
 	}
-	s.log.begins(s.life, s.plan.From.Round, seats)
+	s.log.begins(s.life, lives.Newest(s.reports), seats)
 	if s.life > 1 {
-		next.log.Info("orwl: the run goes on", "life", s.life, "nodes", seats, "round", s.plan.From.Round)
+		next.log.Info("orwl: the run goes on", append([]any{"life", s.life, "nodes", seats}, cutOf(s.reports)...)...)
 	}
 	if n.network == nil {
 		return next, true, nil
@@ -327,6 +330,15 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 	}
 	err := next.settle(ctx)
 	return next, err == nil, err
+}
+
+// cutOf says for the log from which cut a life goes on.
+func cutOf(reports []lives.Report) []any {
+	cut := lives.Newest(reports)
+	if cut.Run > 1 || cut.Round == lives.End {
+		return []any{"from", cut.String()}
+	}
+	return []any{"round", cut.Round}
 }
 
 // settle waits until this node suspects no other node: it has heard from each, or has given it up. A node that has stood still for a moment

@@ -48,6 +48,7 @@ type chain struct {
 	tasks, rounds int
 	ends          map[int]int // by task: the round in which it calls Last, counted from 1
 	on            int         // so many tasks are on nodes that the program says, one on each
+	name          string      // begins the names of the resources
 }
 
 func (c chain) mix(task, round int, left, own, right uint64) uint64 {
@@ -73,9 +74,9 @@ func (c chain) want() (numbers []uint64, folded uint64) {
 
 // declare declares the tasks. during is called in each body.
 func (c chain) declare(rt *Runtime, during func(task, round int) error) (numbers []*resource.Resource, folded *resource.Resource) {
-	folded = Array[uint64](rt, "folded", 1)
+	folded = Array[uint64](rt, c.name+"folded", 1)
 	for i := range c.tasks {
-		numbers = append(numbers, Array[uint64](rt, fmt.Sprint("number ", i), 1))
+		numbers = append(numbers, Array[uint64](rt, fmt.Sprint(c.name, "number ", i), 1))
 	}
 	for i := range c.tasks {
 		t := rt.Task(fmt.Sprint("task ", i))
@@ -202,6 +203,38 @@ func TestLeaves(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestLeavesOfStages has a node asked to leave in one of several short runs. It leaves at the end of a run, if there is no cut before.
+func TestLeavesOfStages(t *testing.T) {
+	t.Parallel()
+	const nodes, leaver = 3, 1
+	lives, ended := make([]int, nodes), make([]bool, nodes)
+	errs := runOn(nodes, Options{Survive: Survive{Interval: time.Hour}}, func(ctx context.Context, node int, rt *Runtime) error {
+		lives[node]++
+		for stage := range 6 {
+			c := chain{tasks: 4, rounds: 8, name: fmt.Sprint(stage, " ")}
+			numbers, folded := c.declare(rt, func(task, round int) error {
+				if node == leaver && stage == 1 {
+					rt.o.Nodes.survival.leaves.Store(true)
+				}
+				return nil
+			})
+			if err := rt.Run(ctx); err != nil {
+				return err
+			}
+			if err := c.check(ctx, numbers, folded); err != nil {
+				return err
+			}
+		}
+		ended[node] = true
+		return nil
+	})
+	for i, err := range errs {
+		if err != nil || ended[i] == (i == leaver) || i != leaver && lives[i] != 2 {
+			t.Errorf("node %d has had %d lives, and ended %v: %v", i, lives[i], ended[i], err)
 		}
 	}
 }
@@ -348,5 +381,54 @@ func TestOtherProgram(t *testing.T) {
 	})
 	if err := errs[0]; err == nil || !strings.Contains(err.Error(), `the difference begins with resource "number 3"`) {
 		t.Errorf("%v, want the resource that the first life has not declared", err)
+	}
+}
+
+// TestCutsOfStages has a node leave in a later run of a runtime. The others begin no run that had ended again: no body runs there.
+func TestCutsOfStages(t *testing.T) {
+	t.Parallel()
+	const stages, last = 5, 4
+	for _, nodes := range []int{2, 3} {
+		var again, goneOn atomic.Int64
+		lives := make([]int, nodes)
+		errs := runOn(nodes, Options{Survive: Survive{Interval: 100 * time.Microsecond}}, func(ctx context.Context, node int, rt *Runtime) error {
+			lives[node]++
+			sum := uint64(0)
+			for stage := range stages {
+				c := chain{tasks: 3 + stage, rounds: 20 * (stage + 1), name: fmt.Sprint(sum, " ")} // what a stage declares follows from the one before
+				numbers, folded := c.declare(rt, func(task, round int) error {
+					busy(20_000)
+					switch {
+					case lives[node] > 1 && stage < last:
+						again.Add(1)
+					case lives[node] > 1 && round > 1:
+						goneOn.Add(1)
+					case node == 1 && stage == last && round == 90:
+						return errors.Join(errDies, rt.o.Nodes.network.Close(context.Background()))
+					}
+					return nil
+				})
+				if err := rt.Run(ctx); err != nil {
+					return err
+				}
+				if err := c.check(ctx, numbers, folded); err != nil {
+					return err
+				}
+				all, err := Values[uint64](ctx, folded)
+				if err != nil {
+					return err
+				}
+				sum += all[0]
+			}
+			return nil
+		})
+		for i, err := range errs {
+			if is := errors.Is(err, errDies); is != (i == 1) || err != nil && !is {
+				t.Errorf("node %d of %d: %v", i, nodes, err)
+			}
+		}
+		if again.Load() > 0 || goneOn.Load() == 0 {
+			t.Errorf("%d nodes: %d bodies ran again in runs that had ended, and %d in the last one", nodes, again.Load(), goneOn.Load())
+		}
 	}
 }

@@ -288,6 +288,9 @@ func (t *Task) described() liveness.Task {
 // On several nodes all nodes declare and run the same stages. Run returns when the tasks of all
 // nodes have ended. Between two runs a node may look at resources by [Values], and change them by
 // [Fill]. A run that has failed is the last one: each further Run returns its error.
+//
+// After the loss of a node, [Run] calls the program again. Each Run then begins from its own last cut. One that had ended goes to its end at once: it
+// gives the resources what they held then.
 func (rt *Runtime) Run(ctx context.Context) error {
 	rt.reduce()
 	if err := rt.begin(); err != nil {
@@ -365,8 +368,11 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	if err != nil && outside.Err() == nil && !errors.Is(err, errLifeOver) {
 		rt.flight("error")
 	}
-	if n.many() {
-		err = rt.leave(ctx, err)
+	switch {
+	case n.many():
+		err = rt.leave(ctx, r, err)
+	case err == nil && r.cuts != nil:
+		err = r.cuts.ends(ctx, [][]byte{r.cuts.finish(ctx)})
 	}
 	r.planned.give() // no node uses a copy any more
 	return err

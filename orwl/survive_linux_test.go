@@ -44,8 +44,20 @@ func (d *deadly) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// survived is the program of the role survivor.
+// survived is the program of the role survivor. With stagesVariable it has so many runs instead of one, and the same rounds together. What each
+// declares follows from what the ones before have computed, as in examples/primes.
 var survived = chain{tasks: 7, rounds: 120, ends: map[int]int{2: 10, 3: 60, 6: 119}}
+
+const stagesVariable = "ORWL_TEST_STAGES"
+
+// survivorStages are the runs of the program.
+func survivorStages() int {
+	stages, err := strconv.Atoi(os.Getenv(stagesVariable))
+	if err != nil {
+		return 1
+	}
+	return stages
+}
 
 func init() {
 	actors["survivor"] = func() int {
@@ -77,23 +89,37 @@ func init() {
 		stops := sync.OnceFunc(func() { stopFor(still) })
 		ended, asks := false, sync.OnceFunc(func() { _ = syscall.Kill(os.Getpid(), syscall.SIGTERM) }) // a second one is no question
 		err := Run(context.Background(), o, func(ctx context.Context, rt *Runtime) error {
-			numbers, folded := survived.declare(rt, func(_, now int) error {
-				switch now {
-				case round:
-					_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				case term:
-					asks()
-				case stop:
-					stops()
+			sum, stages := uint64(0), survivorStages()
+			for stage := range stages {
+				c := survived
+				c.rounds /= stages
+				c.name = fmt.Sprint(sum, " ")
+				numbers, folded := c.declare(rt, func(_, now int) error {
+					switch now + stage*c.rounds {
+					case round:
+						_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+					case term:
+						asks()
+					case stop:
+						stops()
+					}
+					busy(50_000)
+					return nil
+				})
+				if err := rt.Run(ctx); err != nil {
+					return err
 				}
-				busy(50_000)
-				return nil
-			})
-			if err := rt.Run(ctx); err != nil {
-				return err
+				ended = stage == stages-1
+				if err := c.check(ctx, numbers, folded); err != nil {
+					return err
+				}
+				all, err := Values[uint64](ctx, folded)
+				if err != nil {
+					return err
+				}
+				sum += all[0]
 			}
-			ended = true
-			return survived.check(ctx, numbers, folded)
+			return nil
 		})
 		switch {
 		case err != nil:
@@ -134,6 +160,15 @@ func fatal(r *rand.Rand) string {
 	return fmt.Sprint("round:", r.IntN(survived.rounds))
 }
 
+// fatalInStages are those in a program of several runs. A node that is asked to leave between two runs ends at once, so none is.
+func fatalInStages(r *rand.Rand) string {
+	for {
+		if event := fatal(r); !strings.HasPrefix(event, "term") {
+			return event
+		}
+	}
+}
+
 // TestSurvive kills nodes of a run, or asks them to leave, at rounds and events of a seed: also several at once, and those that are about to begin the
 // next life. All that are left end well, with the bits of an undisturbed run.
 func TestSurvive(t *testing.T) {
@@ -145,6 +180,10 @@ func TestSurvive(t *testing.T) {
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
+			if seed%3 == 0 {
+				lost.Add(int64(survives(t, seed, fatalInStages, fmt.Sprint(stagesVariable, "=", 2+seed%10))))
+				return
+			}
 			lost.Add(int64(survives(t, seed, fatal)))
 		})
 	}
@@ -182,7 +221,7 @@ func TestSurviveFolder(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			err := launch.Spawn(ctx, launch.Run{
 				Nodes: nodes, Program: os.Args[0],
-				Env:    []string{roleVariable + "=survivor", killsVariable + "=" + strings.Join(all, " "), folderVariable + "=" + dir},
+				Env:    []string{roleVariable + "=survivor", fmt.Sprint(stagesVariable, "=", 1+seed%4), killsVariable + "=" + strings.Join(all, " "), folderVariable + "=" + dir},
 				Stdout: out, Stderr: &said,
 			})
 			cancel()

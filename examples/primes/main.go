@@ -28,22 +28,23 @@ func main() {
 	}
 }
 
-// primes sieves in stages. All primes below a limit are enough to find the primes below its square.
+// primes sieves in stages. All primes below a limit are enough to find the primes below its square. A stage that has ended is not done again when
+// a node is lost, so no stage is very long.
 func primes(ctx context.Context, rt *orwl.Runtime) error {
 	known := []int{2}
 	for limit := 3; limit < *below; {
-		end := min(limit*limit, *below)
+		end := min(limit*limit, limit+most*size, *below)
 		batches := sieve(rt, known, limit, end)
 		if err := rt.Run(ctx); err != nil {
 			return err
 		}
 		for _, b := range batches {
-			composite, err := orwl.Values[uint8](ctx, b.Resource)
+			composite, err := orwl.Values[uint64](ctx, b.Resource)
 			if err != nil {
 				return err
 			}
-			for i := b.start; i < min(b.start+size, end); i++ {
-				if composite[i-b.start] == 0 {
+			for i := b.start | 1; i < min(b.start+size, end); i += 2 {
+				if k := (i - b.start) / 2; composite[k/64]>>(k%64)&1 == 0 {
 					known = append(known, i)
 				}
 			}
@@ -56,25 +57,30 @@ func primes(ctx context.Context, rt *orwl.Runtime) error {
 	return nil
 }
 
-// batch has a 1 for each composite of size numbers, from start on.
+// batch has a bit for each odd one of size numbers, from start on. It is 1 for a composite.
 type batch struct {
 	*resource.Resource
 	start int
 }
 
-const size = 1 << 16
+// A stage has most batches of size numbers at most.
+const (
+	size = 1 << 18
+	most = 64
+)
 
 // sieve declares a stage: a task for each batch of the numbers from limit to end-1.
 func sieve(rt *orwl.Runtime, primes []int, limit, end int) (batches []batch) {
 	for start := limit; start < end; start += size {
-		b := batch{orwl.Array[uint8](rt, fmt.Sprint("from ", start), size), start}
+		b := batch{orwl.Array[uint64](rt, fmt.Sprint("from ", start), size/2/64), start}
 		t := rt.Task(fmt.Sprint("sieve from ", start))
-		out := orwl.Writes[uint8](t, b.Resource)
+		out := orwl.Writes[uint64](t, b.Resource)
 		t.Each(1, func(int) error {
 			composite := out.Slice()
-			for _, p := range primes {
-				for i := max(p*p, (start+p-1)/p*p); i < start+size; i += p {
-					composite[i-start] = 1
+			for _, p := range primes[1:] {
+				for i := max(p, (start+p-1)/p|1) * p; i < start+size; i += 2 * p { // odd multiples
+					k := (i - start) / 2
+					composite[k/64] |= 1 << (k % 64)
 				}
 			}
 			return nil

@@ -20,6 +20,10 @@ type Runtime interface {
 	// begun. A task that holds an access must not call it, so no body of Each. The bytes may be poisoned: see
 	// resource.ErrPoisoned.
 	Snapshot(ctx context.Context, r *resource.Resource, dst []byte) (bytes []byte, version uint64, err error)
+	// Leave asks this node to leave the run at the next cut, as SIGTERM does. It reports whether it will: a cut must be able to hold what the
+	// node has.
+	Leave() bool
+
 	// Network is this node's part in the network, nil if there is no other node.
 	Network() node.Node
 }

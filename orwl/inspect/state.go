@@ -41,7 +41,8 @@ type State struct {
 // Life is the present life of a run, as a node remembers it, and the last whole cut. The next life would begin from there.
 type Life struct {
 	PastLife
-	Round  uint64  `json:"cut_round"` // behind which the last whole cut is; 0: there is none, and a life would begin at the start
+	Run    uint64  `json:"cut_run"`   // of the runtime, from 1: the last whole cut is in it
+	Round  uint64  `json:"cut_round"` // behind which that cut is; 0: a life would begin at the start of the run
 	Age    Seconds `json:"cut_age_seconds"`
 	Cuts   uint64  `json:"cuts"`         // whole ones, of all lives
 	Copied uint64  `json:"cut_bytes"`    // that tasks of this node have copied for cuts
@@ -54,12 +55,13 @@ type Life struct {
 
 // PastLife is a life of a run.
 type PastLife struct {
-	Number uint64     `json:"number"`     // from 1
-	From   uint64     `json:"from_round"` // it began behind this round
-	Seats  []int      `json:"seats"`      // the processes that it had, by their numbers in the first life
-	Began  time.Time  `json:"began"`
-	Ended  *time.Time `json:"ended,omitempty"`
-	Why    string     `json:"why,omitempty"` // it ended
+	Number  uint64     `json:"number"`     // from 1
+	FromRun uint64     `json:"from_run"`   // of the runtime, from 1: it began in this one,
+	From    uint64     `json:"from_round"` // behind this round
+	Seats   []int      `json:"seats"`      // the processes that it had, by their numbers in the first life
+	Began   time.Time  `json:"began"`
+	Ended   *time.Time `json:"ended,omitempty"`
+	Why     string     `json:"why,omitempty"` // it ended
 }
 
 // Workers are the workers of a node.

@@ -158,12 +158,12 @@ function drawLives(l) {
     }
   })
   g.fillStyle = colours.good
-  let round = 0, number = 0
+  let run = 0, round = 0, number = 0
   for (const a of looks) {
     const q = a.life
     if (!q) continue
-    if (q.cut_round !== round && q.number === number && q.cut_round > q.from_round) g.fillRect(to(a.at - q.cut_age_seconds * 1000) - 1, 31, 2, 9)
-    round = q.cut_round; number = q.number
+    if ((q.cut_round !== round || q.cut_run !== run) && q.number === number && later(q)) g.fillRect(to(a.at - q.cut_age_seconds * 1000) - 1, 31, 2, 9)
+    run = q.cut_run; round = q.cut_round; number = q.number
   }
   if (at >= 0) { g.fillStyle = colours.ink; g.fillRect(to(l.at) - 1, 0, 3, h) }
 }

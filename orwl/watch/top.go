@@ -168,8 +168,11 @@ func (t *top) numbers(p *program, l *look) string {
 	if all > 0 {
 		text += fmt.Sprintf(", %d %% done", 100*done/all)
 	}
-	if f := l.Life; f != nil && f.Round > 0 {
+	if f := l.Life; f != nil && (f.Round > 0 || f.Run > 1) {
 		text += fmt.Sprintf("; life %d, the last cut is behind round %d", f.Number, f.Round)
+		if f.Run > 1 {
+			text += fmt.Sprintf(" of run %d", f.Run)
+		}
 	}
 	return text
 }

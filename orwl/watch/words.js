@@ -97,13 +97,17 @@ function spent(l) {
 
 // lifeWords says which life the run is in, from where the next one would begin, and what ended the lives before.
 const clock = t => new Date(t).toLocaleTimeString()
+// behind says where a cut is. The end of a run is before round 1 of the next one.
+const behind = (run, round) => 'behind round ' + round + (run > 1 ? ' of run ' + run : '')
+// later reports whether the last whole cut is one that this life has made.
+const later = f => f.cut_run > f.from_run || f.cut_run === f.from_run && f.cut_round > f.from_round
 function lifeWords(l) {
   const f = l.life
   $('lifebox').hidden = !f
   if (!f) return
-  let text = 'Life ' + f.number + ' since ' + clock(f.began) + (f.from_round ? ', from the cut behind round ' + f.from_round : '') + '. '
+  let text = 'Life ' + f.number + ' since ' + clock(f.began) + (f.from_round || f.from_run > 1 ? ', from the cut ' + behind(f.from_run, f.from_round) : '') + '. '
   if (f.mortal) text += 'No other life can follow it: ' + f.mortal
-  else if (f.cut_round > f.from_round) text += 'The last whole cut is behind round ' + f.cut_round + ', ' + long(f.cut_age_seconds * 1000) + ' old. If a node is lost now, the others go on from there.'
+  else if (later(f)) text += 'The last whole cut is ' + behind(f.cut_run, f.cut_round) + ', ' + long(f.cut_age_seconds * 1000) + ' old. If a node is lost now, the others go on from there.'
   else text += 'It has no cut of its own yet.'
   if (f.cut_failures) text += ' ' + many(f.cut_failures, 'part') + ' of cuts could not be kept.'
   $('life').textContent = text

@@ -43,7 +43,7 @@ func record(task int, round uint64) lives.Record {
 
 // part is what a node has in a cut.
 func (p program) part(owner int, k lives.Key) lives.Found {
-	return lives.Found{Held: lives.Held{Key: k, Owner: owner, Tasks: len(p.records(owner, k.Round))}, Total: p.tasks}
+	return lives.Found{Held: lives.Held{Key: k, Owner: owner, Tasks: len(p.records(owner, k.Round)), Total: p.tasks}}
 }
 
 // node is a node of the program with the folder.
@@ -116,7 +116,7 @@ func (p program) live(d *memory, rounds []uint64, turns *rand.Rand, finished boo
 	}
 	cuts := from
 	for _, round := range rounds {
-		cuts = append(cuts, lives.Key{Life: found.Life + 1, Round: round})
+		cuts = append(cuts, lives.Key{Life: found.Life + 1, Run: 1, Round: round})
 	}
 	w := &world{disk: d, cuts: cuts, from: len(from), nodes: p.nodes, finished: finished, saved: make([]int, len(cuts))}
 	return w.plays(nodes, turns)
@@ -291,7 +291,7 @@ func TestFailAnywhere(t *testing.T) {
 		}
 		var kept []lives.Key
 		for round := uint64(20); round <= 80; round += 20 {
-			k := lives.Key{Life: 1, Round: round}
+			k := lives.Key{Life: 1, Run: 1, Round: round}
 			before := what
 			err := nodes[0].save(k)
 			if err == nil {

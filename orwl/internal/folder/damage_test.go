@@ -22,7 +22,7 @@ import (
 func twoCuts(t testing.TB) (d *memory, older, newer lives.Key, file string) {
 	t.Helper()
 	d = newMemory()
-	older, newer = lives.Key{Life: 1, Round: 20}, lives.Key{Life: 1, Round: 40}
+	older, newer = lives.Key{Life: 1, Run: 1, Round: 20}, lives.Key{Life: 1, Run: 1, Round: 40}
 	nodes, err := program{1, 3}.opens(d)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func TestDamage(t *testing.T) {
 	// It goes on from the one before, and the damaged one is removed with the cuts of its round.
 	f, _ := with(t, d, file, good[1:])
 	n := node{program{1, 3}, 0, f}
-	for _, k := range []lives.Key{older, {Life: 2, Round: 20}, {Life: 2, Round: 40}, {Life: 2, Round: 60}, {Life: 2, Round: 80}} {
+	for _, k := range []lives.Key{older, {Life: 2, Run: 1, Round: 20}, {Life: 2, Run: 1, Round: 40}, {Life: 2, Run: 1, Round: 60}, {Life: 2, Run: 1, Round: 80}} {
 		if err := errors.Join(n.save(k), f.Keep(k)); err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func blocks(file []byte) (all [][]byte) {
 
 // join is a file with these blocks.
 func join(blocks [][]byte) []byte {
-	return append([]byte(magic+"\x01"), slices.Concat(blocks...)...)
+	return append([]byte(magic+"\x02"), slices.Concat(blocks...)...)
 }
 
 // sealed is a file with these blocks and right checksums.
@@ -192,6 +192,7 @@ func TestRefused(t *testing.T) {
 		"another program":           {headed(func(h *header) { h.Program++ }), ErrOther, ""},
 		"another life":              {headed(func(h *header) { h.Life++ }), ErrDamaged, ""},
 		"another round":             {headed(func(h *header) { h.Round++ }), ErrDamaged, ""},
+		"another run":               {headed(func(h *header) { h.Run++ }), ErrDamaged, ""},
 		"another owner":             {headed(func(h *header) { h.Owner++ }), ErrDamaged, ""},
 		"a task more":               {headed(func(h *header) { h.Tasks++ }), ErrDamaged, ""},
 		"a task less":               {headed(func(h *header) { h.Tasks-- }), ErrDamaged, ""},
@@ -205,6 +206,7 @@ func TestRefused(t *testing.T) {
 		"a message of another kind": {with1(func(m *lives.Message) { m.Kind = lives.Have }), ErrDamaged, ""},
 		"a record of another life":  {with1(func(m *lives.Message) { m.Life++ }), ErrDamaged, ""},
 		"a record of another round": {with1(func(m *lives.Message) { m.Round++ }), ErrDamaged, ""},
+		"a record of another run":   {with1(func(m *lives.Message) { m.Run++ }), ErrDamaged, ""},
 		"a record of another owner": {with1(func(m *lives.Message) { m.Owner++ }), ErrDamaged, ""},
 		"a record of another part":  {with1(func(m *lives.Message) { m.Tasks-- }), ErrDamaged, ""},
 		"a task twice":              {with1(func(m *lives.Message) { m.Task = 0 }), ErrDamaged, "record 2 of 3 is of another part: task 0 behind task 0"},

@@ -1,9 +1,9 @@
 // Package folder keeps the cuts of a run on disk. If all processes of the run are gone, the same command continues from there:
 // see package lives, which says what a cut is.
 //
-//	life-000003-round-00000060-node-2.cut   a part: the records of node 2 of life 3 in the cut after round 60
-//	node-2.lock                             process 2 of a run has the folder open
-//	node-2.part                             it is writing a part
+//	life-000003-run-001-round-00000060-node-2.cut   a part: the records of node 2 of life 3 in the cut after round 60 of run 1
+//	node-2.lock                                     process 2 of a run has the folder open
+//	node-2.part                                     it is writing a part
 //
 // A part gets its name when it is whole and synced, so a crash leaves no half of it:
 //
@@ -16,7 +16,7 @@
 //
 //   - When [Folder.Save] returns nil, the part is on the disk.
 //   - After any crash, the last two cuts are there for which [Folder.Keep] was called. So if one is damaged, there is one
-//     before it.
+//     before it. The last one of each former run of the program is there, too.
 //   - A file in which any bit is wrong is not loaded. [Folder.Look] names it. It is removed with the cuts of its round.
 //   - A file of another program, or of another version of the format, is named, too. It is not loaded, and not removed after that.
 //   - Two processes with the same number do not have a folder open at once.

@@ -34,7 +34,7 @@ import (
 
 const (
 	magic   = "orwlcut"
-	version = 1
+	version = 2
 )
 
 // header is the first block.
@@ -67,7 +67,7 @@ func write(to io.Writer, program uint64, p lives.Found, records []lives.Record) 
 
 // message is a record of a part as a buddy gets it.
 func message(p lives.Found, r lives.Record) lives.Message {
-	return lives.Message{Kind: lives.Part, Life: p.Life, Round: p.Round, Owner: p.Owner, Tasks: p.Tasks, Record: r}
+	return lives.Message{Kind: lives.Part, Key: p.Key, Owner: p.Owner, Tasks: p.Tasks, Record: r}
 }
 
 // writer writes blocks.
@@ -106,11 +106,11 @@ func read(from io.Reader, size int64, program uint64, take func(lives.Record)) (
 		if err != nil {
 			return p, err
 		}
-		m, err := lives.Parse(head, bulk, math.MaxInt, p.Total, math.MaxInt)
+		m, err := lives.Parse(head, bulk, lives.Limits{Run: p.Run, Nodes: math.MaxInt, Tasks: p.Total, Resources: math.MaxInt})
 		if err != nil {
 			return p, fmt.Errorf("%w: record %d of %d: %w", ErrDamaged, n+1, p.Tasks, err)
 		}
-		if m.Kind != lives.Part || m.Life != p.Life || m.Round != p.Round || m.Owner != p.Owner || m.Tasks != p.Tasks || m.Task <= last {
+		if m.Kind != lives.Part || m.Key != p.Key || m.Owner != p.Owner || m.Tasks != p.Tasks || m.Task <= last {
 			return p, fmt.Errorf("%w: record %d of %d is of another part: task %d behind task %d", ErrDamaged, n+1, p.Tasks, m.Task, last)
 		}
 		if last = m.Task; take != nil {

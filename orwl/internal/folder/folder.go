@@ -22,6 +22,7 @@ type Folder struct {
 	unusable map[string]error       // by file
 	whole    lives.Key              // of the last call of Keep
 	before   lives.Key              // of the call before
+	last     map[uint64]lives.Key   // by run: of the last call for it
 }
 
 // Open opens a folder for the process with a number in its run, and makes it if it is not there. Digest is a number of the program:
@@ -41,7 +42,7 @@ func open(d disk, node int, digest uint64) (*Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Folder{disk: d, lock: lock, program: digest, part: process(node, partEnding), parts: make(map[string]lives.Found), unusable: make(map[string]error)}
+	f := &Folder{disk: d, lock: lock, program: digest, part: process(node, partEnding), parts: make(map[string]lives.Found), unusable: make(map[string]error), last: make(map[uint64]lives.Key)}
 	if err = f.remove(f.part); err == nil {
 		_, err = f.Look()
 	}
@@ -111,7 +112,7 @@ func (f *Folder) cuts() (all []name, err error) {
 		}
 	}
 	slices.SortFunc(all, func(a, b name) int {
-		if c := compare(b.Key, a.Key); c != 0 {
+		if c := b.Compare(a.Key); c != 0 {
 			return c
 		}
 		return a.owner - b.owner
@@ -198,12 +199,18 @@ func (f *Folder) save(file string, p lives.Found, records []lives.Record) error 
 }
 
 // Keep says that a cut is whole: the owner of each part has saved it. It removes what is older than this cut and the one of the
-// call before, so that two whole cuts stay. A run that begins from a cut in the folder calls it with that cut first.
+// call before, so that two whole cuts stay. The last one of each former run of the program stays, too. A run that begins from a cut in the folder
+// calls Keep with that cut first.
 func (f *Folder) Keep(whole lives.Key) error {
 	if whole != f.whole {
 		f.before, f.whole = f.whole, whole
 	}
-	return f.removeIf(func(n name) bool { return compare(n.Key, f.whole) < 0 && compare(n.Key, f.before) < 0 })
+	f.last[whole.Run] = whole
+	return f.removeIf(func(n name) bool {
+		last, known := f.last[n.Run]
+		old := n.Compare(f.whole) < 0 && n.Compare(f.before) < 0
+		return old && known && (n.Compare(last) < 0 || n.Run < whole.Run && n.Key != last)
+	})
 }
 
 // removeIf removes parts of this program.

@@ -14,7 +14,8 @@ import (
 )
 
 // key is a cut.
-func key(life, round uint64) lives.Key { return lives.Key{Life: life, Round: round} }
+func key(life, round uint64) lives.Key { return lives.Key{Life: life, Run: 1, Round: round} }
+func of(run, round uint64) lives.Key   { return lives.Key{Life: 1, Run: run, Round: round} }
 
 // In a folder that the nodes share, each finds all parts. In a folder of its own, each finds its own ones.
 func TestSharedAndOwn(t *testing.T) {
@@ -51,11 +52,10 @@ func TestSharedAndOwn(t *testing.T) {
 				t.Errorf("%s: node %d finds %+v, %v, and remembers %v", what, i, found, err, n.folder.parts)
 			}
 			for _, p := range found.Parts {
-				reports[i].Tasks = p.Total
 				reports[i].Parts = append(reports[i].Parts, p.Held)
 			}
 		}
-		plan := lives.Choose(reports)
+		plan := lives.Choose(reports, 1, 0)
 		if plan.From != key(1, 60) || len(plan.Holders) != 3 {
 			t.Errorf("%s: %+v", what, plan)
 		}
@@ -140,7 +140,7 @@ func TestOtherProgram(t *testing.T) {
 	if err := (node{p, 0, theirs}).save(key(1, 20)); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"notes.txt", "life-9-round-60-node-2.cut", "life-000001-round-00000060-node--2.cut", "node-02.part"} {
+	for _, name := range []string{"notes.txt", "life-9-run-1-round-60-node-2.cut", "life-000001-run-001-round-00000060-node--2.cut", "node-02.part"} {
 		d.files[name] = d.files[nameOf(p.part(0, key(1, 20)).Held).String()]
 	}
 	d.files["node-7.part"] = d.files["notes.txt"]
@@ -189,6 +189,10 @@ func TestKeep(t *testing.T) {
 		{"a later life, at the same round", []lives.Key{key(1, 20), key(1, 40), key(2, 40)}, []lives.Key{key(1, 40), key(2, 40)}, []lives.Key{key(2, 40), key(1, 40)}},
 		{"a later life, at an earlier round", []lives.Key{key(1, 20), key(1, 60), key(2, 40), key(2, 50)}, []lives.Key{key(1, 60), key(2, 40)},
 			[]lives.Key{key(1, 60), key(2, 50), key(2, 40)}},
+		{"the last one of each run", []lives.Key{of(1, 20), of(1, 40), of(1, 60), of(2, 10), of(2, 20), of(2, 30), of(3, 10), of(3, 20)},
+			[]lives.Key{of(1, 40), of(2, 10), of(2, 20), of(3, 10), of(3, 20)}, []lives.Key{of(3, 20), of(3, 10), of(2, 20), of(1, 40)}},
+		{"of runs that a later life has not come to", []lives.Key{of(1, 60), of(2, 20), {Life: 2, Run: 3, Round: 10}, {Life: 2, Run: 3, Round: 20}},
+			[]lives.Key{{Life: 2, Run: 3, Round: 10}, {Life: 2, Run: 3, Round: 20}}, []lives.Key{{Life: 2, Run: 3, Round: 20}, {Life: 2, Run: 3, Round: 10}, of(2, 20), of(1, 60)}},
 	} {
 		d := newMemory()
 		nodes, err := program{1, 3}.opens(d)

@@ -34,7 +34,7 @@ func victim(dir string) error {
 	if err != nil {
 		return err
 	}
-	k := lives.Key{Life: found.Life + 1, Round: 1}
+	k := lives.Key{Life: found.Life + 1, Run: 1, Round: 1}
 	if len(found.Parts) > 0 {
 		k.Round = found.Parts[0].Round
 		if err := f.Keep(found.Parts[0].Key); err != nil {
@@ -66,7 +66,7 @@ func TestKill(t *testing.T) {
 		}
 		var made []lives.Key
 		for lines := bufio.NewScanner(out); lines.Scan(); {
-			var k lives.Key
+			k := lives.Key{Run: 1}
 			if _, err := fmt.Sscan(lines.Text(), &k.Life, &k.Round); err != nil {
 				t.Fatalf("the process says %q", lines.Text())
 			}
@@ -87,7 +87,7 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 		last, before := made[len(made)-1], made[len(made)-2]
-		next := lives.Key{Life: last.Life, Round: last.Round + 1} // it may have been kept, and not printed
+		next := lives.Key{Life: last.Life, Run: 1, Round: last.Round + 1} // it may have been kept, and not printed
 		if !slices.Contains(keys, last) || !slices.Contains(keys, before) && !slices.Contains(keys, next) {
 			t.Errorf("kill %d: %v are whole, and %v and %v were kept", n, keys, before, last)
 		}

@@ -15,7 +15,7 @@ var tried = mutants.Flags("folder")
 var telling = []string{
 	"folder.go Folder.save: err = to.Sync(): dropped",
 	"folder.go Folder.Look: errors.Is(bad, fs.ErrNotExist): never",
-	"folder.go Folder.Keep: compare(n.Key, f.before) < 0: off by one",
+	"folder.go Folder.Keep: n.Compare(f.before) < 0: off by one",
 	"folder.go Folder.removeIf: is(n) && !errors.Is(f.unusable[file], ErrOther): without the second",
 	"file.go read: m.Task <= last: off by one",
 }

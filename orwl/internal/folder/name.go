@@ -1,7 +1,6 @@
 package folder
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/orwl/go-orwl/orwl/internal/lives"
@@ -13,9 +12,11 @@ type name struct {
 	owner int
 }
 
-const nameFormat = "life-%06d-round-%08d-node-%d"
+const nameFormat = "life-%06d-run-%03d-round-%08d-node-%d"
 
-func (n name) String() string { return fmt.Sprintf(nameFormat+cutEnding, n.Life, n.Round, n.owner) }
+func (n name) String() string {
+	return fmt.Sprintf(nameFormat+cutEnding, n.Life, n.Run, n.Round, n.owner)
+}
 
 // The endings of the files.
 const (
@@ -26,7 +27,7 @@ const (
 
 // parseName reports whether a file is named as a part.
 func parseName(text string) (n name, is bool) {
-	_, _ = fmt.Sscanf(text, "life-%d-round-%d-node-%d", &n.Life, &n.Round, &n.owner) // if it fails, n has another name
+	_, _ = fmt.Sscanf(text, "life-%d-run-%d-round-%d-node-%d", &n.Life, &n.Run, &n.Round, &n.owner) // if it fails, n has another name
 	return n, n.owner >= 0 && n.String() == text
 }
 
@@ -41,9 +42,4 @@ func isTemporary(text string) bool {
 	node := 0
 	_, _ = fmt.Sscanf(text, "node-%d", &node) // if it fails, process has another name
 	return process(node, partEnding) == text
-}
-
-// compare orders cuts by how far the program is in them, as package lives does.
-func compare(a, b lives.Key) int {
-	return cmp.Or(cmp.Compare(a.Round, b.Round), cmp.Compare(a.Life, b.Life))
 }

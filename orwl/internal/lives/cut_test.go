@@ -9,7 +9,7 @@ import (
 func TestChoose(t *testing.T) {
 	held := func(life, round uint64, owners ...int) (all []Held) {
 		for _, o := range owners {
-			all = append(all, Held{Key{life, round}, o, 2})
+			all = append(all, Held{Key{life, 1, round}, o, 2, 4, 0})
 		}
 		return all
 	}
@@ -19,16 +19,16 @@ func TestChoose(t *testing.T) {
 	}{
 		"nothing":                         {reports: [][]Held{nil, nil}},
 		"a part is missing":               {reports: [][]Held{held(1, 40, 0), held(1, 40, 0)}},
-		"both have all":                   {[][]Held{held(1, 40, 0, 1), held(1, 40, 0, 1)}, Plan{Key{1, 40}, []Holder{{0, 0}, {1, 1}}}},
-		"each has one":                    {[][]Held{held(1, 40, 1), held(1, 40, 0)}, Plan{Key{1, 40}, []Holder{{0, 1}, {1, 0}}}},
-		"the later one is not whole":      {[][]Held{held(1, 40, 0, 1), held(1, 60, 0)}, Plan{Key{1, 40}, []Holder{{0, 0}, {1, 0}}}},
-		"the later one, of an older life": {[][]Held{append(held(1, 60, 0, 1), held(2, 40, 0, 1)...), nil}, Plan{Key{1, 60}, []Holder{{0, 0}, {1, 0}}}},
+		"both have all":                   {[][]Held{held(1, 40, 0, 1), held(1, 40, 0, 1)}, Plan{Key{1, 1, 40}, []Holder{{0, 0}, {1, 1}}}},
+		"each has one":                    {[][]Held{held(1, 40, 1), held(1, 40, 0)}, Plan{Key{1, 1, 40}, []Holder{{0, 1}, {1, 0}}}},
+		"the later one is not whole":      {[][]Held{held(1, 40, 0, 1), held(1, 60, 0)}, Plan{Key{1, 1, 40}, []Holder{{0, 0}, {1, 0}}}},
+		"the later one, of an older life": {[][]Held{append(held(1, 60, 0, 1), held(2, 40, 0, 1)...), nil}, Plan{Key{1, 1, 60}, []Holder{{0, 0}, {1, 0}}}},
 	} {
 		var reports []Report
 		for _, parts := range c.reports {
-			reports = append(reports, Report{Tasks: 4, Parts: parts})
+			reports = append(reports, Report{Parts: parts})
 		}
-		if got := Choose(reports); !reflect.DeepEqual(got, c.want) {
+		if got := Choose(reports, 1, 0); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", what, got, c.want)
 		}
 	}
@@ -37,7 +37,7 @@ func TestChoose(t *testing.T) {
 // TestAddTwice adds a record a second time. The buddy has it already.
 func TestAddTwice(t *testing.T) {
 	k := NewKeeper()
-	k.Begin(Life{Number: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
 	k.Grow(40)
 	for _, want := range []int{1, 0} {
 		if out := k.Add(40, Record{Rounds: 40}); len(out) != want {
@@ -49,10 +49,10 @@ func TestAddTwice(t *testing.T) {
 // TestLateWhole has the word that a cut is whole overtaken by the word of the next one.
 func TestLateWhole(t *testing.T) {
 	k := NewKeeper()
-	k.Begin(Life{Number: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
 	for _, round := range []uint64{60, 40} {
-		k.Take(0, Message{Kind: Whole, Life: 1, Round: round})
-		if got := k.Whole(); got != (Key{1, 60}) {
+		k.Take(0, Message{Kind: Whole, Key: Key{1, 1, round}})
+		if got := k.Whole(); got != (Key{1, 1, 60}) {
 			t.Errorf("after the word of %d, %v is whole, want round 60", round, got)
 		}
 	}
@@ -61,9 +61,9 @@ func TestLateWhole(t *testing.T) {
 // TestAllLeaveAtOnce has both nodes leave. The chair waits for no cut.
 func TestAllLeaveAtOnce(t *testing.T) {
 	k := NewKeeper()
-	k.Begin(Life{Number: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
 	for from, want := range []int{0, 2} {
-		out := k.Take(from, Message{Kind: Leave, Life: 1})
+		out := k.Take(from, Message{Kind: Leave, Key: Key{1, 1, 0}})
 		if len(out) != want {
 			t.Errorf("node %d leaves: %v, want %d letters", from, out, want)
 		}
@@ -78,9 +78,8 @@ func TestAllLeaveAtOnce(t *testing.T) {
 // TestStay has nodes leave. A node that has the only copy of a part stays.
 func TestStay(t *testing.T) {
 	held := func(owners ...int) (r Report) {
-		r.Tasks = 2
 		for _, o := range owners {
-			r.Parts = append(r.Parts, Held{Key{1, 40}, o, 1})
+			r.Parts = append(r.Parts, Held{Key{1, 1, 40}, o, 1, 2, 0})
 		}
 		return r
 	}
@@ -105,13 +104,13 @@ func TestStay(t *testing.T) {
 // TestLacks finds the parts that a node is to send, and has on disk only.
 func TestLacks(t *testing.T) {
 	found := func(life, round uint64, owner int) Found {
-		return Found{Held: Held{Key{life, round}, owner, 1}, Total: 4}
+		return Found{Held: Held{Key{life, 1, round}, owner, 1, 4, 0}}
 	}
 	k := NewKeeper()
 	k.Finds([]Found{found(1, 40, 0), found(1, 40, 1), found(1, 40, 2), found(1, 40, 3), found(1, 60, 1), found(2, 40, 1)})
-	k.Loaded(Held{Key{1, 40}, 2, 1}, nil)
-	plan := Plan{Key{1, 40}, []Holder{{0, 1}, {1, 0}, {2, 0}, {3, 0}}}
-	if got, want := k.Lacks(0, plan), []Held{{Key{1, 40}, 1, 1}, {Key{1, 40}, 3, 1}}; !reflect.DeepEqual(got, want) {
+	k.Loaded(Held{Key{1, 1, 40}, 2, 1, 4, 0}, nil)
+	plan := Plan{Key{1, 1, 40}, []Holder{{0, 1}, {1, 0}, {2, 0}, {3, 0}}}
+	if got, want := k.Lacks(0, plan), []Held{{Key{1, 1, 40}, 1, 1, 4, 0}, {Key{1, 1, 40}, 3, 1, 4, 0}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("node 0 lacks %v, want %v", got, want)
 	}
 	if got := len(k.Report().Parts); got != 6 {
@@ -123,7 +122,7 @@ func TestLacks(t *testing.T) {
 func TestSaves(t *testing.T) {
 	for _, disk := range []bool{false, true} {
 		k := NewKeeper()
-		k.Begin(Life{Number: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 3, Mine: 3, Disk: disk})
+		k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 3, Mine: 3, Disk: disk})
 		k.Grow(40)
 		for _, task := range []int{1, 2, 0} {
 			k.Add(40, Record{Task: task, Rounds: 40})
@@ -133,7 +132,7 @@ func TestSaves(t *testing.T) {
 			t.Errorf("disk %v: saves %v", disk, f)
 		}
 		for i, r := range records {
-			if r.Task != i || f != (Found{Held: Held{Key{1, 40}, 0, 3}, Total: 3}) {
+			if r.Task != i || f != (Found{Held: Held{Key{1, 1, 40}, 0, 3, 3, 0}}) {
 				t.Errorf("record %d of %v is of task %d", i, f, r.Task)
 			}
 		}

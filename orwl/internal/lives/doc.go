@@ -16,13 +16,24 @@
 // # The next life
 //
 // When a life has ended on all nodes that are left, each tells the others which records it keeps: its [Report]. All get the
-// same reports, so all find the same [Plan] by a pure function: the latest cut that the reports have all records of,
+// same reports, so all find the same [Plan] of a run by a pure function: the latest cut that the reports have all records of,
 // and a holder of each record. There is no other agreement. A plan is for one life. If a node is lost before that life has
 // begun, the life ends, too, and there are reports again.
 //
 // The next life may have the tasks on other nodes. Each holder sends the records to the new owners. These give the resources
 // their contents. A new owner also sends them to its buddy, as for any cut, so the first cut of the new life becomes whole, and a
 // second loss costs no more than the first one.
+//
+// # Several runs
+//
+// A program may have several runs, one after another. A cut belongs to one of them, and at the end of a run there may be a cut, too:
+//
+//	chair ──Ask the end─▶ all           all tasks have ended, so no node has passed it
+//	      ◀─Past────── node             its disk is full
+//	chair ──None───────▶ all            the run has no cut at its end
+//
+// A later life begins each run from the latest cut of that run, and so comes to the run in which the last life has ended. Cuts of other runs are
+// not dropped meanwhile: see [Judge]. Until the life has come to that run, its cuts have no new copies.
 //
 // # Ends that are wanted
 //
@@ -37,7 +48,7 @@
 //
 //   - A record of a cut that a life begins from is complete, and is of the task's last round up to the cut's.
 //   - After Whole, each loss of one node leaves that cut, or a later one.
-//   - Nothing of a former life is taken.
+//   - Nothing of a former life or of a former run is taken.
 //   - A cut of any life has the contents of the same round of any other life: a program computes the same in each.
 //     So a life may begin from any cut. An older one only costs more time.
 //

@@ -7,17 +7,19 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// Life is a life as one of its nodes sees it.
+// Life is a run of the program in a life, as one of the nodes sees it.
 type Life struct {
-	Number uint64
-	Me     int
-	Nodes  int
-	Buddy  []int              // by node: which one keeps a copy of its records; nil if there is one node
-	Total  int                // tasks of the program
-	Mine   int                // tasks of this node
-	Disk   bool               // a cut is whole only when each owner has saved its part, too
-	On     func(task int) int // the node of a task
-	From   Plan
+	Number  uint64
+	Run     uint64
+	Program uint64 // see Held
+	Me      int
+	Nodes   int
+	Buddy   []int              // by node: which one keeps a copy of its records; nil if there is one node
+	Total   int                // tasks of the run
+	Mine    int                // tasks of this node
+	Disk    bool               // a cut is whole only when each owner has saved its part, too
+	On      func(task int) int // the node of a task
+	From    Plan
 }
 
 // Letter is a message and the node that gets it.
@@ -26,15 +28,16 @@ type Letter struct {
 	Message
 }
 
-// Keeper keeps the records of a node, through all lives of a run. One goroutine at a time uses it. Each method returns
+// Keeper keeps the records of a node, through all lives. One goroutine at a time uses it. Each method returns
 // the messages to send. Letters to this node itself are among them.
 type Keeper struct {
 	life  Life
 	began bool
 	parts map[part]*records
-	whole Key     // the newest whole cut of this life that this node knows of
-	asked uint64  // the round of the last cut of this life that this node was asked for
+	whole Key     // the newest whole cut of this run and life that this node knows of
+	asked uint64  // the round of the last cut of this run that this node was asked for
 	over  bool    // the life ends with the newest whole cut
+	none  bool    // the run has no cut at its end
 	found []Found // parts on disk
 	save  []part  // parts of this node that wait to be saved
 	chair chair
@@ -43,9 +46,10 @@ type Keeper struct {
 // NewKeeper makes a keeper that keeps nothing.
 func NewKeeper() *Keeper { return &Keeper{parts: make(map[part]*records)} }
 
-// Begin begins a life. The records that this node sends go to the new owners of their tasks.
+// Begin begins a run. The records that this node sends go to the new owners of their tasks.
 func (k *Keeper) Begin(l Life) (out []Letter) {
-	k.life, k.asked, k.whole, k.began, k.over, k.save = l, 0, Key{}, true, false, nil
+	k.End()
+	k.life, k.asked, k.whole, k.began, k.over, k.none, k.save = l, 0, Key{}, true, false, false, nil
 	k.chair = chair{have: make(map[int]int), saved: make(map[int]int), leave: make(map[int]bool)}
 	if l.From.From == (Key{}) {
 		return nil
@@ -65,7 +69,7 @@ func (k *Keeper) Begin(l Life) (out []Letter) {
 	return out
 }
 
-// End ends the life. Only complete parts are left.
+// End ends the run. Only complete parts are left.
 func (k *Keeper) End() {
 	k.began = false
 	maps.DeleteFunc(k.parts, func(_ part, r *records) bool { return !r.complete() })
@@ -73,12 +77,11 @@ func (k *Keeper) End() {
 
 // Report is what this node tells the others when a life has ended. Found says what is on disk.
 func (k *Keeper) Report() Report {
-	r := Report{Tasks: k.life.Total}
-	for p, of := range k.parts {
-		r.Parts = append(r.Parts, Held{p.Key, p.owner, of.tasks})
+	var r Report
+	for _, of := range k.parts {
+		r.Parts = append(r.Parts, of.Held)
 	}
 	for _, f := range k.found {
-		r.Tasks = max(r.Tasks, f.Total)
 		if k.parts[part{f.Key, f.Owner}] == nil {
 			r.Parts = append(r.Parts, f.Held)
 		}
@@ -86,17 +89,16 @@ func (k *Keeper) Report() Report {
 	return r
 }
 
-// Found is a part on disk, of a program of so many tasks, which was declared for so many processors.
+// Found is a part on disk, of a program that was declared for so many processors.
 type Found struct {
 	Held
-	Total      int `msgpack:"total"`
 	Processors int `msgpack:"processors"`
 }
 
 // Finds notes which parts are on disk.
 func (k *Keeper) Finds(parts []Found) { k.found = parts }
 
-// Lacks are the parts that this node is to send when a life begins with a plan, and has on disk only. The caller loads them: see Loaded.
+// Lacks are the parts that this node is to send when a run begins with a plan, and has on disk only. The caller loads them: see Loaded.
 func (k *Keeper) Lacks(me int, p Plan) (all []Held) {
 	for _, f := range k.found {
 		if f.Key == p.From && k.parts[part{f.Key, f.Owner}] == nil && slices.Contains(p.Holders, Holder{f.Owner, me}) {
@@ -108,7 +110,7 @@ func (k *Keeper) Lacks(me int, p Plan) (all []Held) {
 
 // Loaded takes the records of a part that was on disk.
 func (k *Keeper) Loaded(h Held, all []Record) {
-	of := &records{h.Tasks, make(map[int]Record)}
+	of := &records{h, make(map[int]Record)}
 	for _, r := range all {
 		of.of[r.Task] = r
 	}
@@ -126,15 +128,15 @@ func (k *Keeper) Saves() (f Found, all []Record, is bool) {
 	if of == nil { // the cut was given up
 		return k.Saves()
 	}
-	return Found{Held: Held{p.Key, p.owner, of.tasks}, Total: k.life.Total}, slices.SortedFunc(maps.Values(of.of), func(a, b Record) int { return a.Task - b.Task }), true
+	return Found{Held: of.Held}, slices.SortedFunc(maps.Values(of.of), func(a, b Record) int { return a.Task - b.Task }), true
 }
 
 // Saved tells the chair that the part of this node is on disk.
 func (k *Keeper) Saved(h Held) []Letter {
-	return []Letter{{0, Message{Kind: Have, Life: h.Life, Round: h.Round, Owner: h.Owner, Tasks: h.Tasks, Saved: true}}}
+	return []Letter{{0, Message{Kind: Have, Key: h.Key, Owner: h.Owner, Tasks: h.Tasks, Saved: true}}}
 }
 
-// Restored returns the records of this node's tasks that the life begins from, and whether all of them are here. It is
+// Restored returns the records of this node's tasks that the run begins from, and whether all of them are here. It is
 // asked until they are.
 func (k *Keeper) Restored() (of map[int]Record, all bool) {
 	if k.life.From.From == (Key{}) {
@@ -144,23 +146,34 @@ func (k *Keeper) Restored() (of map[int]Record, all bool) {
 	return r.of, r.complete()
 }
 
-// key is a cut of this life.
-func (k *Keeper) key(round uint64) Key { return Key{k.life.Number, round} }
+// key is a cut of this run and life.
+func (k *Keeper) key(round uint64) Key { return Key{k.life.Number, k.life.Run, round} }
+
+// current reports whether something is of this run and life. The round does not matter.
+func (k *Keeper) current(of Key) bool {
+	return k.began && of.Life == k.life.Number && of.Run == k.life.Run
+}
+
+// records are no records yet of a part.
+func (k *Keeper) records(p part, tasks int) *records {
+	return &records{Held{p.Key, p.owner, tasks, k.life.Total, k.life.Program}, make(map[int]Record)}
+}
 
 // part is a record as a message. The owner knows itself how many tasks it has.
 func (k *Keeper) part(round uint64, owner int, r Record) Message {
-	return Message{Kind: Part, Life: k.life.Number, Round: round, Owner: owner, Tasks: k.life.Mine, Record: r}
+	return Message{Kind: Part, Key: k.key(round), Owner: owner, Tasks: k.life.Mine, Record: r}
 }
 
 // Grow begins a cut on this node: it takes records of its own tasks from now on.
 func (k *Keeper) Grow(round uint64) {
 	k.asked = round
-	k.parts[part{k.key(round), k.life.Me}] = &records{k.life.Mine, make(map[int]Record)}
+	p := part{k.key(round), k.life.Me}
+	k.parts[p] = k.records(p, k.life.Mine)
 }
 
 // Passed says that this node's tasks are beyond the cut, up to a round, and some have not recorded it.
 func (k *Keeper) Passed(round, most uint64) []Letter {
-	return []Letter{{0, Message{Kind: Past, Life: k.life.Number, Round: round, Most: most}}}
+	return []Letter{{0, Message{Kind: Past, Key: k.key(round), Most: most}}}
 }
 
 // Add adds a record of one of this node's tasks to a cut.
@@ -172,7 +185,7 @@ func (k *Keeper) Add(round uint64, r Record) []Letter {
 func (k *Keeper) adds(p part, tasks int, r Record) (out []Letter) {
 	of := k.parts[p]
 	if of == nil {
-		of = &records{tasks, make(map[int]Record)}
+		of = k.records(p, tasks)
 		k.parts[p] = of
 	}
 	if _, twice := of.of[r.Task]; twice {
@@ -199,31 +212,39 @@ func (k *Keeper) completed(p part) []Letter {
 			return nil
 		}
 	}
-	return []Letter{{0, Message{Kind: Have, Life: k.life.Number, Round: p.Round, Owner: p.owner, Tasks: of.tasks}}}
+	return []Letter{{0, Message{Kind: Have, Key: p.Key, Owner: p.owner, Tasks: of.Tasks}}}
 }
 
 // Asks returns the round of the cut that a message asks for, if this node is to begin it: see Grow and Passed. The chair has
 // given up all earlier cuts that are not whole.
 func (k *Keeper) Asks(m Message) (round uint64, is bool) {
-	if m.Kind != Ask || !k.began || m.Life != k.life.Number || m.Round <= k.asked {
+	if m.Kind != Ask || !k.current(m.Key) || m.Round <= k.asked {
 		return 0, false
 	}
 	k.drop(m.Most)
-	maps.DeleteFunc(k.parts, func(p part, _ *records) bool { return p.Round < m.Round && p.Round != m.Most })
+	maps.DeleteFunc(k.parts, func(p part, _ *records) bool { return p.Run == m.Run && p.Round < m.Round && p.Round != m.Most })
 	return m.Round, true
 }
 
 // Take takes a message.
 func (k *Keeper) Take(from int, m Message) (out []Letter) {
-	if !k.began || m.Life != k.life.Number {
+	if !k.current(m.Key) {
 		invariant.Sometimes(m.Life < k.life.Number, "a message of a former life")
+		invariant.Sometimes(m.Life == k.life.Number, "a message of a former run")
 		return nil
 	}
 	switch m.Kind {
 	case Past:
-		k.chair.past(m)
+		if k.chair.past(m) && m.Round == End {
+			return k.tellAll(Message{Kind: None, Key: m.Key})
+		}
+	case None:
+		k.none = true
 	case Part:
-		return k.adds(part{k.key(m.Round), m.Owner}, m.Tasks, m.Record)
+		if m.Round < k.asked {
+			return nil // the chair has given up that cut
+		}
+		return k.adds(part{m.Key, m.Owner}, m.Tasks, m.Record)
 	case Have:
 		if k.chair.has(m, k.life.Total, k.life.Disk) {
 			return k.tellWhole()
@@ -243,47 +264,51 @@ func (k *Keeper) Take(from int, m Message) (out []Letter) {
 }
 
 // tellWhole has the chair tell all nodes of the newest whole cut.
-func (k *Keeper) tellWhole() (out []Letter) {
+func (k *Keeper) tellWhole() []Letter {
+	return k.tellAll(Message{Kind: Whole, Key: k.key(k.chair.whole), Last: k.chair.want})
+}
+
+// tellAll has the chair tell all nodes.
+func (k *Keeper) tellAll(m Message) (out []Letter) {
 	for i := range k.life.Nodes {
-		out = append(out, Letter{i, Message{Kind: Whole, Life: k.life.Number, Round: k.chair.whole, Last: k.chair.want}})
+		out = append(out, Letter{i, m})
 	}
 	return out
 }
 
 // Want has the life end with the next whole cut, and Leave, too: this node is not in the next one then, if the others can do
 // without it.
-func (k *Keeper) Want() []Letter  { return []Letter{{0, Message{Kind: Want, Life: k.life.Number}}} }
-func (k *Keeper) Leave() []Letter { return []Letter{{0, Message{Kind: Leave, Life: k.life.Number}}} }
+func (k *Keeper) Want() []Letter  { return []Letter{{0, Message{Kind: Want, Key: k.key(0)}}} }
+func (k *Keeper) Leave() []Letter { return []Letter{{0, Message{Kind: Leave, Key: k.key(0)}}} }
 
 // Over reports whether this life ends with its newest whole cut. The caller ends it.
 func (k *Keeper) Over() bool { return k.over }
 
-// drop drops the cuts before a whole one of this life.
+// drop drops the cuts of this run before a whole one of this life.
 func (k *Keeper) drop(whole uint64) {
 	if whole > k.whole.Round {
-		k.whole = k.key(whole)
-		maps.DeleteFunc(k.parts, func(p part, _ *records) bool { return p.Life < k.whole.Life || p.Round < k.whole.Round })
+		k.whole, k.asked = k.key(whole), max(k.asked, whole)
+		maps.DeleteFunc(k.parts, func(p part, _ *records) bool {
+			return p.Run == k.whole.Run && (p.Life < k.whole.Life || p.Round < k.whole.Round)
+		})
 	}
 }
 
-// Whole is the newest cut of this life that this node knows to be whole, the zero Key if there is none.
+// Whole is the newest cut of this run and life that this node knows to be whole, the zero Key if there is none.
 func (k *Keeper) Whole() Key { return k.whole }
 
-// Ask has the chair ask for a cut after a round. It is for node 0, if no cut is under way.
-func (k *Keeper) Ask(round uint64) (out []Letter) {
+// Ask has the chair ask for a cut after a round, or at the End of the run when all tasks have ended. It is for node 0, if no cut is under way.
+func (k *Keeper) Ask(round uint64) []Letter {
 	k.chair.asked = round
 	clear(k.chair.have)
 	clear(k.chair.saved)
-	for i := range k.life.Nodes {
-		out = append(out, Letter{i, Message{Kind: Ask, Life: k.life.Number, Round: round, Most: k.chair.whole}})
-	}
-	return out
+	return k.tellAll(Message{Kind: Ask, Key: k.key(round), Most: k.chair.whole})
 }
 
-// Asking reports whether a cut is under way, and the furthest round that the chair knows of. Wanted reports whether a node
+// Asking reports whether a cut is under way, or none can follow, and the furthest round that the chair knows of. Wanted reports whether a node
 // waits for the next one.
 func (k *Keeper) Asking() (asking bool, furthest uint64) {
-	return k.chair.asked > 0, max(k.chair.most, k.chair.whole)
+	return k.chair.asked > 0 || k.chair.whole == End, max(k.chair.most, k.chair.whole)
 }
 func (k *Keeper) Wanted() bool { return k.chair.want }
 
@@ -298,12 +323,14 @@ type chair struct {
 	leave map[int]bool // nodes that leave then
 }
 
-// past takes the word of a node that the cut cannot be.
-func (c *chair) past(m Message) {
+// past takes the word of a node that the cut cannot be, and reports whether that cut was under way.
+func (c *chair) past(m Message) bool {
 	c.most = max(c.most, m.Most)
-	if m.Round == c.asked {
-		c.asked = 0
+	if m.Round != c.asked {
+		return false
 	}
+	c.asked = 0
+	return true
 }
 
 // has takes the word of a holder, and reports whether the cut is whole.

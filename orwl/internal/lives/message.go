@@ -19,14 +19,14 @@ const (
 	Whole
 	Want
 	Leave
+	None
 	kinds
 )
 
 // Message is what nodes tell each other about cuts.
 type Message struct {
-	Kind  Kind
-	Life  uint64
-	Round uint64
+	Kind Kind
+	Key
 	Most  uint64 // Past: how far the sender is. Ask: the round of the last whole cut, 0 if there is none
 	Owner int    // Part, Have
 	Tasks int    // Part, Have: how many records the owner has
@@ -37,9 +37,8 @@ type Message struct {
 
 // header is a Message without its contents, as bytes.
 type header struct {
-	Kind      Kind   `msgpack:"kind"`
-	Life      uint64 `msgpack:"life"`
-	Round     uint64 `msgpack:"round"`
+	Kind Kind `msgpack:"kind"`
+	Key
 	Most      uint64 `msgpack:"most"`
 	Owner     int    `msgpack:"owner"`
 	Tasks     int    `msgpack:"tasks"`
@@ -52,12 +51,22 @@ type header struct {
 	Sizes     []int  `msgpack:"sizes"`
 }
 
-// ErrMalformed is a message that no correct node sends.
-var ErrMalformed = errors.New("lives: malformed message")
+var (
+	// ErrMalformed is a message that no correct node sends.
+	ErrMalformed = errors.New("lives: malformed message")
+	// ErrFormer is a message of a former run of the program, which may have had other tasks.
+	ErrFormer = errors.New("lives: a message of a former run")
+)
+
+// Limits are what messages of a run are about.
+type Limits struct {
+	Run                     uint64
+	Nodes, Tasks, Resources int
+}
 
 // Encode is the message as others are told it. The contents of a record lie one behind the other in bulk.
 func (m Message) Encode() (head, bulk []byte) {
-	h := header{m.Kind, m.Life, m.Round, m.Most, m.Owner, m.Tasks, m.Task, m.Rounds, m.Ended, m.Last, m.Saved, nil, nil}
+	h := header{m.Kind, m.Key, m.Most, m.Owner, m.Tasks, m.Task, m.Rounds, m.Ended, m.Last, m.Saved, nil, nil}
 	for _, c := range m.Contents {
 		h.Resources, h.Sizes = append(h.Resources, c.Resource), append(h.Sizes, len(c.Bytes))
 	}
@@ -73,25 +82,28 @@ func (m Message) Encode() (head, bulk []byte) {
 	return pack.Encode(&h), bulk
 }
 
-// Parse reads a message in a life of so many nodes, of a program of so many tasks and resources. The contents are in bulk.
-func Parse(head, bulk []byte, nodes, tasks, resources int) (m Message, err error) {
+// Parse reads a message of a run. The contents are in bulk.
+func Parse(head, bulk []byte, in Limits) (m Message, err error) {
 	var h header
 	if err := pack.Decode(head, &h); err != nil {
 		return m, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
+	if h.Run < in.Run {
+		return Message{Kind: h.Kind, Key: h.Key, Last: h.Last}, ErrFormer
+	}
 	switch {
 	case h.Kind == 0 || h.Kind >= kinds,
-		h.Owner < 0 || h.Owner >= nodes,
-		h.Tasks < 0 || h.Tasks > tasks,
-		h.Task < 0 || h.Task > 0 && h.Task >= tasks,
+		h.Owner < 0 || h.Owner >= in.Nodes,
+		h.Tasks < 0 || h.Tasks > in.Tasks,
+		h.Task < 0 || h.Task > 0 && h.Task >= in.Tasks,
 		len(h.Resources) != len(h.Sizes):
 		return m, fmt.Errorf("%w: kind %d, owner %d of %d, %d tasks and task %d of %d, %d resources with %d sizes",
-			ErrMalformed, h.Kind, h.Owner, nodes, h.Tasks, h.Task, tasks, len(h.Resources), len(h.Sizes))
+			ErrMalformed, h.Kind, h.Owner, in.Nodes, h.Tasks, h.Task, in.Tasks, len(h.Resources), len(h.Sizes))
 	}
-	m = Message{h.Kind, h.Life, h.Round, h.Most, h.Owner, h.Tasks, h.Last, h.Saved, Record{Task: h.Task, Rounds: h.Rounds, Ended: h.Ended}}
+	m = Message{h.Kind, h.Key, h.Most, h.Owner, h.Tasks, h.Last, h.Saved, Record{Task: h.Task, Rounds: h.Rounds, Ended: h.Ended}}
 	for i, size := range h.Sizes {
-		if r := h.Resources[i]; r < 0 || r >= resources || size < 0 || size > len(bulk) {
-			return m, fmt.Errorf("%w: resource %d of %d, %d bytes of %d", ErrMalformed, r, resources, size, len(bulk))
+		if r := h.Resources[i]; r < 0 || r >= in.Resources || size < 0 || size > len(bulk) {
+			return m, fmt.Errorf("%w: resource %d of %d, %d bytes of %d", ErrMalformed, r, in.Resources, size, len(bulk))
 		}
 		m.Contents = append(m.Contents, Content{h.Resources[i], bulk[:size:size]})
 		bulk = bulk[size:]

@@ -1,29 +1,34 @@
 package lives
 
 import (
+	"errors"
 	"reflect"
 	"testing"
 )
 
-// messages are one of each kind, in a life of 3 nodes, of a program of 4 tasks and 5 resources.
+// limits are those of run 2, with 3 nodes, 4 tasks and 5 resources.
+var limits = Limits{2, 3, 4, 5}
+
+// messages are one of each kind, within the limits.
 var messages = []Message{
-	{Kind: Ask, Life: 1, Round: 60, Most: 40},
-	{Kind: Past, Life: 2, Round: 60, Most: 61},
-	{Kind: Part, Life: 1, Round: 60, Owner: 2, Tasks: 2, Record: Record{Task: 3, Rounds: 59, Ended: true, Contents: []Content{{4, []byte("four")}, {0, nil}, {1, []byte("one")}}}},
-	{Kind: Part, Life: 1, Round: 60, Owner: 0, Tasks: 1, Record: Record{Task: 0, Rounds: 60}},
-	{Kind: Have, Life: 1, Round: 60, Owner: 1, Tasks: 1},
-	{Kind: Have, Life: 1, Round: 60, Owner: 1, Tasks: 1, Saved: true},
-	{Kind: Whole, Life: 1, Round: 60},
-	{Kind: Whole, Life: 1, Round: 60, Last: true},
-	{Kind: Want, Life: 1},
-	{Kind: Leave, Life: 1},
+	{Kind: Ask, Key: Key{1, 2, 60}, Most: 40},
+	{Kind: Past, Key: Key{2, 2, 60}, Most: 61},
+	{Kind: Part, Key: Key{1, 2, 60}, Owner: 2, Tasks: 2, Record: Record{Task: 3, Rounds: 59, Ended: true, Contents: []Content{{4, []byte("four")}, {0, nil}, {1, []byte("one")}}}},
+	{Kind: Part, Key: Key{1, 2, 60}, Owner: 0, Tasks: 1, Record: Record{Task: 0, Rounds: 60}},
+	{Kind: Have, Key: Key{1, 2, 60}, Owner: 1, Tasks: 1},
+	{Kind: Have, Key: Key{1, 2, 60}, Owner: 1, Tasks: 1, Saved: true},
+	{Kind: Whole, Key: Key{1, 2, 60}},
+	{Kind: Whole, Key: Key{1, 2, 60}, Last: true},
+	{Kind: Want, Key: Key{1, 2, 0}},
+	{Kind: Leave, Key: Key{1, 2, 0}},
+	{Kind: None, Key: Key{1, 2, End}},
 }
 
 // TestMessages encodes messages and reads them.
 func TestMessages(t *testing.T) {
 	for _, m := range messages {
 		head, bulk := m.Encode()
-		got, err := Parse(head, bulk, 3, 4, 5)
+		got, err := Parse(head, bulk, limits)
 		if err != nil {
 			t.Errorf("%v: %v", m, err)
 		}
@@ -43,11 +48,11 @@ func TestMessagesRefused(t *testing.T) {
 	for i, m := range messages {
 		head, bulk := m.Encode()
 		for n := range head {
-			if _, err := Parse(head[:n], bulk, 3, 4, 5); err == nil {
+			if _, err := Parse(head[:n], bulk, limits); err == nil {
 				t.Errorf("message %d: %d bytes of its header are enough", i, n)
 			}
 		}
-		if _, err := Parse(head, append(bulk, 0), 3, 4, 5); err == nil {
+		if _, err := Parse(head, append(bulk, 0), limits); err == nil {
 			t.Errorf("message %d: a byte behind its end is taken", i)
 		}
 	}
@@ -57,9 +62,17 @@ func TestMessagesRefused(t *testing.T) {
 		nodes, tasks, resources int
 		bulk                    []byte
 	}{{"an owner", 2, 4, 5, bulk}, {"a task", 3, 3, 5, bulk}, {"a resource", 3, 4, 4, bulk}, {"fewer bytes", 3, 4, 5, bulk[1:]}} {
-		if _, err := Parse(head, c.bulk, c.nodes, c.tasks, c.resources); err == nil {
+		if _, err := Parse(head, c.bulk, Limits{2, c.nodes, c.tasks, c.resources}); err == nil {
 			t.Errorf("%s that is not there is taken", c.what)
 		}
+	}
+}
+
+// TestFormerRun has a message of a run come when the next one goes on, which has fewer tasks.
+func TestFormerRun(t *testing.T) {
+	head, bulk := messages[2].Encode()
+	if m, err := Parse(head, bulk, Limits{3, 1, 1, 1}); !errors.Is(err, ErrFormer) {
+		t.Errorf("%v, %v, want that it is of a former run", m, err)
 	}
 }
 
@@ -70,7 +83,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(head, bulk)
 	}
 	f.Fuzz(func(t *testing.T, head, bulk []byte) {
-		m, err := Parse(head, bulk, 3, 4, 5)
+		m, err := Parse(head, bulk, limits)
 		if err != nil {
 			return
 		}

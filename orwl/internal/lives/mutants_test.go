@@ -14,9 +14,11 @@ var tried = mutants.Flags("lives")
 // telling are the mutants that every change tries.
 var telling = []string{
 	"keeper.go Keeper.completed: k.life.Nodes > 1: never",
-	"keeper.go Keeper.Take: !k.began || m.Life != k.life.Number: without the second",
-	"keeper.go Keeper.Asks: p.Round < m.Round && p.Round != m.Most: without the second",
-	"keeper.go Keeper.Asks: m.Kind != Ask || !k.began: without the second",
+	"keeper.go Keeper.current: k.began && of.Life == k.life.Number: without the second",
+	"keeper.go Keeper.current: k.began && of.Life == k.life.Number && of.Run == k.life.Run: without the second",
+	"keeper.go Keeper.Asks: p.Run == m.Run && p.Round < m.Round && p.Round != m.Most: without the second",
+	"keeper.go Keeper.Asks: m.Kind != Ask || !k.current(m.Key): without the second",
+	"keeper.go Keeper.Asking: k.chair.asked > 0 || k.chair.whole == End: without the second",
 }
 
 // TestMutants makes mistakes in the protocol one at a time, and expects a test to notice.
@@ -26,7 +28,7 @@ func TestMutants(t *testing.T) {
 		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
 	(&mutants.Plan{
-		Files: []mutants.File{{Name: "keeper.go"}, {Name: "cut.go"}},
+		Files: []mutants.File{{Name: "keeper.go"}, {Name: "cut.go"}, {Name: "end.go"}},
 		Rules: mutants.Rules{
 			Spares:      func(string, string) bool { return false },
 			SparedCalls: []string{"Sometimes"},

@@ -11,35 +11,44 @@ import (
 
 var seeds = rings.Seeds("lives.seeds", 2000, 1_000_000, "TestSeeds: seeds")
 
-// world is a run of some processes, which die, and of a program in which each task waits for its neighbours.
+// world is some processes, which die, and a program of several runs. In each of them a task waits for its neighbours.
 type world struct {
 	t         *testing.T
 	seed      uint64
 	r         *rand.Rand
-	ends      []uint64 // by task: its last round
+	runs      [][]uint64 // by run and task: its last round
+	run       int        // the number of the one that goes on, from 1
+	ends      []uint64   // of it
 	processes []*process
 	life      uint64
 	members   []*process // of the life, by number
 	post      []sent
 	over      bool           // the life ends
-	whole     uint64         // the newest round that a chair has called whole
-	kills     int            // members of the life that died before or since then
+	whole     []uint64       // by run: the newest round that a chair has called whole
+	kills     []int          // by run: members of the life that died before or since then
 	deaths    int            // deaths that will come
 	echoes    int            // ends of a life without a death that are still to come
 	wants     int            // ends of a life that are wanted, and are still to come
 	leaves    int            // processes that will leave
 	gone      int            // deaths of all that will come
-	finished  bool           // all have left
+	full      int            // parts that the disk will not take
+	finished  bool           // all have left, or all runs are over
 	disk      map[part]Found // parts on disk; nil: there is none
 	stored    map[part]map[int]Record
-	kept      [2]Key // the last whole cuts on it
+	kept      [2]Key      // the last whole cuts on it
+	last      map[int]Key // by run: the last one
 	seen      map[string]int
 	rounds    []uint64 // by task: how far it is in this life
-	wholes    int      // of this life
-	passed    bool     // a process has passed a cut of this life
-	wanted    bool     // the chair knows that its end is wanted
+	wholes    int      // of this run and life
+	passed    bool     // a process has passed a cut of it
+	wanted    bool     // the chair knows that the life's end is wanted
 	told      uint64   // the newest round of it that the chair has called whole
-	ready     int      // processes that have what the life begins from
+	ready     int      // processes that have what the run begins from
+	reports   []Report // that the life begins from
+	ending    bool     // all tasks of the run have ended
+	verdict   Verdict  // then
+	asked     bool     // the chair has asked for a cut at the end
+	out       int      // processes that have ended the run
 }
 
 // process is one of the processes of a run.
@@ -51,11 +60,12 @@ type process struct {
 	records  []Record
 	me       int
 	mine     []int // tasks
-	began    bool  // it has begun the life
+	began    bool  // it has begun the run
 	left     bool  // it has ended the life
+	out      bool  // it has ended the run
 	restored bool
 	at       uint64 // the cut that its tasks are in
-	next     *Life  // the life that it is about to begin
+	next     *Life  // the run that it is about to begin
 }
 
 // sent is a message under way.
@@ -74,7 +84,7 @@ func (w *world) fail(format string, args ...any) {
 func (w *world) sends(p *process, letters []Letter) {
 	for _, l := range letters {
 		if l.Kind == Whole && l.Last != w.wanted {
-			w.fail("the cut of round %d is whole, and the last one %v of life %d, whose end is wanted %v", l.Round, l.Last, w.life, w.wanted)
+			w.fail("%v is whole, and the last one %v of life %d, whose end is wanted %v", l.Key, l.Last, w.life, w.wanted)
 		}
 		if l.Kind == Whole && l.To == 0 && l.Round <= w.told && (w.disk != nil || !w.allLeave()) {
 			w.fail("the chair tells of a cut of round %d, and has told of one of round %d", l.Round, w.told)
@@ -83,7 +93,7 @@ func (w *world) sends(p *process, letters []Letter) {
 			w.told = l.Round
 			saved := 0
 			for at, f := range w.disk {
-				if at.Key == (Key{w.life, l.Round}) {
+				if at.Key == l.Key {
 					saved += f.Tasks
 				}
 			}
@@ -91,14 +101,20 @@ func (w *world) sends(p *process, letters []Letter) {
 				w.fail("the cut of round %d is whole, and %d tasks of %d are on disk", l.Round, saved, len(w.ends))
 			}
 		}
-		if l.Kind == Whole && l.To == 0 && l.Round > w.whole {
-			w.whole, w.kills = l.Round, 0
+		if l.Kind == None && l.To == 0 {
+			w.seen["no cut at the end"]++
+		}
+		if l.Kind == Whole && l.To == 0 && l.Round > w.whole[w.run-1] && !w.forgets() {
+			w.whole[w.run-1], w.kills[w.run-1] = l.Round, 0
 			for _, m := range w.members {
 				if m.dead { // the life has not ended everywhere
-					w.kills++
+					w.kills[w.run-1]++
 				}
 			}
 			w.seen["whole"]++
+			if l.Round == End {
+				w.seen["whole at the end"]++
+			}
 			if len(w.members) > 1 {
 				w.seen["whole of several"]++
 			} else {
@@ -120,65 +136,12 @@ func (w *world) allLeave() bool {
 	return !slices.ContainsFunc(w.members, func(p *process) bool { return !p.leaves })
 }
 
-// record is what a task adds to a cut.
-func (w *world) record(task int) Record {
-	n := w.rounds[task]
-	return Record{Task: task, Rounds: n, Ended: n == w.ends[task], Contents: []Content{{task, []byte(fmt.Sprint(task, " ", n))}}}
-}
-
-// goes reports whether a task may do its next round: its neighbours have done the last one.
-func (w *world) goes(task int) bool {
-	if w.rounds[task] == w.ends[task] {
-		return false
-	}
-	for _, by := range []int{-1, 1} {
-		n := (task + by + len(w.ends)) % len(w.ends)
-		if w.rounds[n] < min(w.rounds[task], w.ends[n]) {
-			return false
-		}
-	}
-	return true
-}
-
-// does does a round of a task.
-func (w *world) does(p *process, task int) {
-	w.rounds[task]++
-	n := w.rounds[task]
-	if p.at > 0 && (n == p.at || n < p.at && n == w.ends[task]) {
-		w.sends(p, p.keeper.Add(p.at, w.record(task)))
-	}
-}
-
-// asks has a process begin a cut, if it still can.
-func (w *world) asks(p *process, round uint64) {
-	most := uint64(0)
-	for _, t := range p.mine {
-		if n := w.rounds[t]; n >= round && (n > round || n < w.ends[t]) {
-			most = max(most, n)
-		}
-	}
-	p.keeper.Grow(round)
-	if most > 0 {
-		w.seen["passed"]++
-		w.passed = true
-		p.at = 0
-		w.sends(p, p.keeper.Passed(round, most))
-		return
-	}
-	p.at = round
-	for _, t := range p.mine {
-		if w.rounds[t] == w.ends[t] {
-			w.sends(p, p.keeper.Add(round, w.record(t)))
-		}
-	}
-}
-
 // takes takes a message. One for a process that has not begun the life waits.
 func (w *world) takes(i int) {
 	s := w.post[i]
 	p := s.to
-	if s.Life == w.life && p.next != nil {
-		return // it comes when the process has begun the life
+	if s.Life == w.life && s.Run == uint64(w.run) && p.next != nil {
+		return // it comes when the process has begun the run
 	}
 	w.post = slices.Delete(w.post, i, i+1)
 	if p.dead {
@@ -186,15 +149,28 @@ func (w *world) takes(i int) {
 	}
 	if s.Life < w.life {
 		w.seen["late"]++
+	} else if s.Run < uint64(w.run) {
+		w.seen["late of a run"]++
 	}
-	if round, is := p.keeper.Asks(s.Message); is {
+	if round, is := p.keeper.Asks(s.Message); is && !p.out {
 		w.keeps(p, func(k Key) bool { return k.Life < w.life || k.Round >= round || k == p.keeper.Whole() })
 		w.asks(p, round)
 		return
 	}
-	w.wanted = w.wanted || s.Life == w.life && (s.Kind == Want || s.Kind == Leave)
+	current := s.Life == w.life && s.Run == uint64(w.run)
+	if !p.began || p.out {
+		if s.Kind == Whole && s.Last && s.Life == w.life && !p.left {
+			w.seen["over behind its run"]++
+			w.leave(p)
+		}
+		return
+	}
+	w.wanted = w.wanted || current && (s.Kind == Want || s.Kind == Leave)
 	w.sends(p, p.keeper.Take(s.from, s.Message))
-	if s.Kind == Whole && s.Life == w.life && p.began {
+	if s.Kind == Whole && s.Last && s.Life == w.life && !current {
+		w.leave(p)
+	}
+	if s.Kind == Whole && current {
 		w.keeps(p, func(k Key) bool { return s.Round == 0 || k.Life == w.life && k.Round >= s.Round })
 		if w.disk != nil && s.Round > 0 {
 			w.keep(p.keeper.Whole())
@@ -209,9 +185,21 @@ func (w *world) takes(i int) {
 // saves has a process begin to write a part, or end that.
 func (w *world) saves(p *process) {
 	if p.saving == nil {
+		if p.out {
+			return
+		}
 		if f, records, is := p.keeper.Saves(); is {
 			p.saving, p.records = &f, records
 		}
+		return
+	}
+	if w.full > 0 && w.r.IntN(4) == 0 {
+		w.full--
+		w.seen["disk full"]++
+		if h := p.saving.Key; p.began && !p.out && h.Run == uint64(w.run) {
+			w.sends(p, p.keeper.Passed(h.Round, h.Round))
+		}
+		p.saving = nil
 		return
 	}
 	at := part{p.saving.Key, p.saving.Owner}
@@ -220,18 +208,20 @@ func (w *world) saves(p *process) {
 		w.stored[at][r.Task] = r
 	}
 	h := p.saving.Held
-	if p.saving = nil; p.began {
+	if p.saving = nil; p.began && !p.out && h.Run == uint64(w.run) {
 		w.sends(p, p.keeper.Saved(h))
 	}
 }
 
-// keep drops the cuts on disk before the last two whole ones.
+// keep drops the cuts on disk before the last two whole ones, but the last one of each run.
 func (w *world) keep(whole Key) {
 	if whole != w.kept[1] {
 		w.kept[0], w.kept[1] = w.kept[1], whole
 	}
+	w.last[int(whole.Run)] = whole
 	for at := range w.disk {
-		if at.Key.compare(w.kept[1]) < 0 && at.Key.compare(w.kept[0]) < 0 {
+		last, known := w.last[int(at.Run)]
+		if known && at.Compare(w.kept[1]) < 0 && at.Compare(w.kept[0]) < 0 && at.Key != last && (at.Compare(last) < 0 || at.Run < whole.Run) {
 			delete(w.disk, at)
 			delete(w.stored, at)
 		}
@@ -246,14 +236,14 @@ func (w *world) dies() {
 		w.processes = append(w.processes, &process{keeper: NewKeeper(), left: true})
 	}
 	w.seen["all gone"]++
-	w.kills = 0 // a whole cut is on disk
+	clear(w.kills) // the whole cuts are on disk
 	w.begins()
 }
 
 // keeps checks that a process keeps parts of no other cuts.
 func (w *world) keeps(p *process, may func(Key) bool) {
 	for at := range p.keeper.parts {
-		if !may(at.Key) {
+		if at.Run == uint64(w.run) && !may(at.Key) {
 			w.fail("in life %d node %d keeps a part of %v, which nobody needs: it is in the cut of round %d, and %v is whole", w.life, p.me, at.Key, p.at, p.keeper.Whole())
 		}
 	}
@@ -296,89 +286,40 @@ func (w *world) begins() {
 			w.fail("life %d begins without a node that does not leave", w.life)
 		default: // its copies are lost
 			p.dead = true
-			w.kills++
+			w.dead()
 			w.seen["has left"]++
 		}
 	}
-	plan := Choose(kept)
-	if from := Choose(reports).From; plan.From != from {
-		w.fail("life %d begins from %v, and from %v if nobody had left", w.life, plan.From, from)
+	w.reports, w.over = kept, false
+	for run, whole := range w.whole {
+		from := w.plan(run + 1).From
+		if all := Choose(reports, uint64(run+1), 0).From; from != all {
+			w.fail("life %d begins run %d from %v, and from %v if nobody had left", w.life, run+1, from, all)
+		}
+		if w.kills[run] <= 1 && from.Round < whole {
+			w.fail("life %d begins run %d from %v, although the cut of round %d was whole, and %d processes have died since", w.life, run+1, from, whole, w.kills[run])
+		}
 	}
-	if w.kills <= 1 && plan.From.Round < w.whole {
-		w.fail("life %d begins from %v, although the cut of round %d was whole, and %d processes have died since", w.life, plan.From, w.whole, w.kills)
+	if Newest(kept).Run > 1 {
+		w.seen["from a later run"]++
 	}
-	if plan.From.Round > 0 {
-		w.seen["from a cut"]++
-	}
-	on := make([]int, len(w.ends))
-	for t := range on {
-		on[t] = w.r.IntN(len(w.members))
-	}
-	buddy := make([]int, len(w.members))
-	for i := range buddy {
-		buddy[i] = (i + 1) % len(w.members)
-	}
-	w.over = false
-	for i, p := range w.members {
+	for _, p := range w.members {
 		*p = process{keeper: p.keeper, leaves: p.leaves}
-		for t, n := range on {
-			if n == i {
-				p.mine = append(p.mine, t)
-			}
-		}
-		p.me, p.next = i, &Life{
-			Number: w.life, Me: i, Nodes: len(w.members), Buddy: buddy, Total: len(on), Mine: len(p.mine),
-			On: func(t int) int { return on[t] }, From: plan, Disk: w.disk != nil,
-		}
 	}
-	w.rounds, w.ready, w.passed, w.wholes, w.wanted, w.told = make([]uint64, len(w.ends)), 0, false, 0, false, 0
+	w.beginsRun(1)
 }
 
-// begin has a process begin the life.
-func (w *world) begin(p *process) {
-	l := *p.next
-	p.next, p.began = nil, true
-	for _, h := range p.keeper.Lacks(l.Me, l.From) {
-		w.seen["from the disk"]++
-		var all []Record
-		for _, r := range w.stored[part{h.Key, h.Owner}] {
-			all = append(all, r)
-		}
-		p.keeper.Loaded(h, all)
+// dead counts a death.
+func (w *world) dead() {
+	for run := range w.kills {
+		w.kills[run]++
 	}
-	w.sends(p, p.keeper.Begin(l))
-	if p.leaves {
-		w.sends(p, p.keeper.Leave())
-	}
-}
-
-// restores gives a process's tasks what the life begins from, once all of that is there.
-func (w *world) restores(p *process) bool {
-	of, all := p.keeper.Restored()
-	if !all {
-		return false
-	}
-	p.restored = true
-	w.ready++
-	for _, t := range p.mine {
-		r, is := of[t]
-		from := p.keeper.life.From.From.Round
-		if !is && from == 0 {
-			continue
-		}
-		if n := min(from, w.ends[t]); !is || r.Task != t || r.Rounds != n || r.Ended != (n == w.ends[t]) ||
-			len(r.Contents) != 1 || string(r.Contents[0].Bytes) != fmt.Sprint(t, " ", n) {
-			w.fail("life %d begins from round %d, and task %d, which ends after %d, has the record %v", w.life, from, t, w.ends[t], r)
-		}
-		w.rounds[t] = r.Rounds
-	}
-	return true
 }
 
 // leave ends the life on a process.
 func (w *world) leave(p *process) {
 	p.keeper.End()
-	p.next, p.began, p.left = nil, false, true
+	p.next, p.began, p.left, p.out = nil, false, true, false
 	if !slices.ContainsFunc(w.living(), func(p *process) bool { return !p.left }) {
 		w.begins()
 	}
@@ -391,7 +332,7 @@ func (w *world) step() bool {
 	switch c := w.r.IntN(100); {
 	case c < 2 && w.deaths > 0 && len(all) > 1:
 		w.deaths--
-		w.kills++
+		w.dead()
 		p.dead, w.over = true, true
 		w.seen["death"]++
 		if w.ready < len(w.members) {
@@ -405,13 +346,18 @@ func (w *world) step() bool {
 	case p.left:
 	case p.next != nil:
 		w.begin(p)
-	case c < 22 && w.wants > 0:
+	case p.out:
+		if len(w.post) > 0 {
+			w.takes(w.r.IntN(len(w.post)))
+		}
+	case c < 22 && w.wants > 0 && !w.replays():
 		w.wants--
 		w.sends(p, p.keeper.Want())
 	case c < 24 && w.leaves > 0 && !p.leaves:
 		w.leaves--
-		p.leaves = true
-		w.sends(p, p.keeper.Leave())
+		if p.leaves = true; !w.replays() {
+			w.sends(p, p.keeper.Leave())
+		}
 	case c < 25 && w.disk != nil && w.gone > 0:
 		w.gone--
 		w.dies()
@@ -421,6 +367,8 @@ func (w *world) step() bool {
 		w.takes(w.r.IntN(len(w.post)))
 	case !p.restored:
 		w.restores(p)
+	case w.ending:
+		w.endsRun(p)
 	case c < 65 && p.me == 0 && w.ready == len(w.members):
 		if asking, furthest := p.keeper.Asking(); !asking {
 			for _, t := range p.mine {
@@ -433,7 +381,10 @@ func (w *world) step() bool {
 			w.does(p, t)
 		}
 	}
-	return w.finished || !w.over && w.ready == len(w.members) && slices.Equal(w.rounds, w.ends)
+	if !w.ending && !w.over && w.ready == len(w.members) && slices.Equal(w.rounds, w.ends) {
+		w.judge()
+	}
+	return w.finished
 }
 
 // play plays a run with some deaths to its end.
@@ -441,47 +392,21 @@ func play(t *testing.T, seed uint64, seen map[string]int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	w := &world{t: t, seed: seed, r: r, deaths: r.IntN(4), echoes: r.IntN(2), wants: r.IntN(3), leaves: r.IntN(3), seen: seen}
 	if r.IntN(3) == 0 {
-		w.disk, w.stored, w.gone = make(map[part]Found), make(map[part]map[int]Record), r.IntN(3)
+		w.disk, w.stored, w.last = make(map[part]Found), make(map[part]map[int]Record), make(map[int]Key)
+		w.gone, w.full = r.IntN(3), r.IntN(2)
 	}
 	for range 1 + r.IntN(4) {
 		w.processes = append(w.processes, &process{keeper: NewKeeper()})
 	}
-	last := 1 + r.IntN(30)
-	for range 1 + r.IntN(6) {
-		w.ends = append(w.ends, uint64(last))
-		if r.IntN(4) == 0 {
-			w.ends[len(w.ends)-1] = uint64(r.IntN(last + 1))
-		}
+	for range 1 + r.IntN(3) {
+		w.runs = append(w.runs, w.declares())
 	}
+	w.whole, w.kills = make([]uint64, len(w.runs)), make([]int, len(w.runs))
 	w.begins()
 	for n := 0; !w.step(); n++ {
 		if n == 1_000_000 {
 			w.fail("the run does not end")
 		}
-	}
-	w.ended()
-}
-
-// ended checks that no cut is under way when all tasks have ended, and all messages have come: each task has its record.
-func (w *world) ended() {
-	life := w.life
-	for busy := true; busy && !w.finished && w.life == life; {
-		busy = len(w.post) > 0
-		if busy {
-			w.takes(w.r.IntN(len(w.post)))
-		}
-		for _, p := range w.members {
-			if w.disk != nil {
-				w.saves(p)
-				busy = busy || p.saving != nil || len(w.post) > 0
-			}
-		}
-	}
-	if w.finished || w.life > life {
-		return
-	}
-	if asking, _ := w.members[0].keeper.Asking(); asking {
-		w.fail("all tasks have ended, and the chair still waits for a cut of life %d", w.life)
 	}
 }
 
@@ -492,7 +417,8 @@ func TestSeeds(t *testing.T) {
 		play(t, seed, seen)
 	}
 	for _, state := range []string{"whole", "whole of several", "whole of one", "three wholes in a life", "passed", "whole after one that was passed", "late", "from a cut", "death", "death while restoring",
-		"over", "has left", "stays for its copy", "all leave", "all gone", "from the disk"} {
+		"over", "has left", "stays for its copy", "all leave", "all gone", "from the disk",
+		"whole at the end", "no cut at the end", "from a later run", "from the end of a run", "late of a run", "disk full", "forgotten"} {
 		if seen[state] == 0 {
 			t.Errorf("no run has seen %q: %v", state, seen)
 		}

@@ -12,7 +12,7 @@ import (
 
 // Version is the version of what runtimes say to each other. It changes with the meaning of any
 // message.
-const Version = 7
+const Version = 8
 
 // Program is what nodes compare of the programs that they have declared: all items, or the first ones.
 type Program struct {
@@ -210,6 +210,30 @@ func ParseFolder(b []byte) (f Folder, err error) {
 		return f, fmt.Errorf("orwl: folder of a node with %d files of no use in version %d, want version %d", f.Unusable, f.Version, Version)
 	}
 	return f, nil
+}
+
+// Finish is what a node tells the others when its tasks of a run have ended, if the run makes cuts.
+type Finish struct {
+	Version uint64 `msgpack:"version"`
+	lives.Finish
+}
+
+// Encode is the message as others are told it.
+func (f Finish) Encode() []byte {
+	f.Version = Version
+	return pack.Encode(&f)
+}
+
+// ParseFinish reads what a node tells.
+func ParseFinish(b []byte) (f lives.Finish, err error) {
+	var m Finish
+	if err = pack.Decode(b, &m); err != nil {
+		return f, fmt.Errorf("orwl: end of a run: %w", err)
+	}
+	if m.Version != Version || m.Writes < 0 || m.Homes < 0 || m.Took < 0 || m.Least < 0 || m.LeastFor < 0 {
+		return f, fmt.Errorf("orwl: end of a run, in version %d: %+v: want version %d, and nothing below 0", m.Version, m.Finish, Version)
+	}
+	return m.Finish, nil
 }
 
 // Outcome says how a life has ended on a node.

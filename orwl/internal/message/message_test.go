@@ -41,6 +41,28 @@ func TestFailureCodec(t *testing.T) {
 	}
 }
 
+// The end of a run is read as it was told, and nothing else is.
+func TestFinishCodec(t *testing.T) {
+	f := lives.Finish{Writes: 1, Homes: 2, Took: 3, Least: 4, LeastFor: 5, Wanted: true}
+	b := Finish{Finish: f}.Encode()
+	if got, err := ParseFinish(b); err != nil || got != f {
+		t.Errorf("%+v, %v, want %+v", got, err, f)
+	}
+	for cut := range b {
+		if _, err := ParseFinish(b[:cut]); err == nil {
+			t.Errorf("the first %d bytes of %d are read", cut, len(b))
+		}
+	}
+	if _, err := ParseFinish(pack.Encode(&Finish{Version: Version + 1})); err == nil {
+		t.Error("another version is read")
+	}
+	for what, f := range map[string]lives.Finish{"writes": {Writes: -1}, "homes": {Homes: -1}, "took": {Took: -1}, "least": {Least: -1}, "for": {LeastFor: -1}} {
+		if _, err := ParseFinish(Finish{Finish: f}.Encode()); err == nil {
+			t.Errorf("%s below 0 is read", what)
+		}
+	}
+}
+
 // A look is read as it was told, and nothing else is.
 func TestLookCodec(t *testing.T) {
 	for _, l := range []Look{{}, {Deep: true}, {Answer: true}} {
@@ -181,7 +203,7 @@ func TestCopyCodec(t *testing.T) {
 
 // TestLifeCodec reads what nodes tell at the end and at the beginning of a life.
 func TestLifeCodec(t *testing.T) {
-	told := Life{Outcome: Failed, Node: 2, Text: "boom", Barren: 3, Kept: lives.Report{Tasks: 7, Parts: []lives.Held{{Key: lives.Key{Life: 1, Round: 60}, Owner: 1, Tasks: 4}}}}
+	told := Life{Outcome: Failed, Node: 2, Text: "boom", Barren: 3, Kept: lives.Report{Parts: []lives.Held{{Key: lives.Key{Life: 1, Round: 60}, Owner: 1, Tasks: 4}}}}
 	b := told.Encode()
 	got, err := ParseLife(b)
 	if told.Version = Version; err != nil || !reflect.DeepEqual(got, told) {
@@ -210,7 +232,7 @@ func TestLifeCodec(t *testing.T) {
 
 // TestFolders encodes what a node tells of its folder, and reads it.
 func TestFolders(t *testing.T) {
-	want := Folder{Version: Version, Base: 7, Unusable: 2, Kept: lives.Report{Tasks: 3, Parts: []lives.Held{{Key: lives.Key{Life: 6, Round: 40}, Owner: 1, Tasks: 3}}}}
+	want := Folder{Version: Version, Base: 7, Unusable: 2, Kept: lives.Report{Parts: []lives.Held{{Key: lives.Key{Life: 6, Round: 40}, Owner: 1, Tasks: 3}}}}
 	b := want.Encode()
 	if got, err := ParseFolder(b); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)

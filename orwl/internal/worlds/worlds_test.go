@@ -1,4 +1,4 @@
-package orwl_test
+package worlds
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"os"
+	"os/signal"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,26 +16,28 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/nodes"
-	grids "github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// A world is a run in a bubble of testing/synctest: its processes are goroutines, time is virtual, and package p2ptest has the network below them. Everything
-// above the sockets is what programs run: libp2p, lanes, membership, gatherings, lives, cuts, the plan. A seed draws the program,
-// the delays and the faults. The scheduler of Go draws the rest, so a seed plays nearly the same again:
-//
-//	go test ./orwl -run 'TestWorlds$' -orwl.worlds 17+1
-//
-// Each process either ends with the bits of an undisturbed run, or with an error that its faults explain; and all of them end.
+var worlds = rings.Seeds("worlds", 20, 16_000, "TestWorlds: seeds to play")
 
-var (
-	worlds = rings.Seeds("orwl.worlds", 20, 16_000, "TestWorlds: seeds to play")
-)
+// The first call for signals starts goroutines that never end. Started here, they are in no bubble.
+func TestMain(m *testing.M) {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	signal.Stop(signals)
+	goleak.VerifyTestMain(m)
+}
 
 // rareStates are those that some of the worlds must reach.
 var rareStates = []string{
@@ -456,8 +460,13 @@ func (r *record) Write(line []byte) (int, error) {
 func (w *world) hears(r slog.Record) {
 	round := uint64(0)
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == "round" {
+		switch a.Key {
+		case "cut":
+			round = a.Value.Any().(lives.Key).Round
+		case "round":
 			round = a.Value.Uint64()
+		case "from":
+			round = lives.End // of the only run
 		}
 		return true
 	})
@@ -499,7 +508,7 @@ var programs = []func(rng *rand.Rand) program{newRing, newGrid}
 func (p *process) works(rt *orwl.Runtime) {
 	<-time.After(bodyTime)
 	if p.left.Load() && !p.killed.Load() {
-		rt.Leave()
+		inner.OfRuntime(rt).Leave()
 	}
 }
 
@@ -586,11 +595,11 @@ func newGrid(rng *rand.Rand) program {
 func (g grid) lasts() time.Duration { return time.Duration(g.sweeps) * bodyTime }
 
 func (g grid) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
-	plate := grids.New(rt, grids.Options{Size: grids.Size{g.side, g.side}, Blocks: grids.Size{g.blocks, g.blocks}})
-	u := grids.NewField(plate, "u", grids.FieldOptions[float64]{Halo: grids.Around(1), Initial: func(at []int) float64 {
+	plate := stencil.New(rt, stencil.Options{Size: stencil.Size{g.side, g.side}, Blocks: stencil.Size{g.blocks, g.blocks}})
+	u := stencil.NewField(plate, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
 		return float64(at[0]*7+at[1]*3) / 16
 	}})
-	err := plate.Sweep(g.sweeps, func(b *grids.Block) {
+	err := plate.Sweep(g.sweeps, func(b *stencil.Block) {
 		p.works(rt)
 		for r := range b.Rows() {
 			to, north, west := u.New(r), u.Old(r, -1, 0), u.Old(r, 0, -1)

@@ -1,0 +1,142 @@
+package orwl
+
+import (
+	"context"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl/internal/lives"
+	"github.com/orwl/go-orwl/orwl/internal/message"
+)
+
+// A runtime may have several runs, and a later life begins each of them from its own last cut. So a run that has ended keeps its cuts, and may
+// have one more: at its end. The resources stay as they are until that is whole.
+//
+//	all tasks have ended ──▶ all tell ──▶ Judge ──▶ chair: Ask the end ──▶ whole ──▶ Run returns
+//	                                        └─▶ Run returns
+
+// endCost is about what a cut at the end takes, besides its bytes, and diskCost what it takes if there is a folder. Each byte takes about a
+// nanosecond of a processor: the copy, and both ends of a connection. See mostCost.
+const (
+	endCost  = 500 * time.Microsecond
+	diskCost = 2 * time.Millisecond
+)
+
+// finishLife waits until the tasks of all nodes have ended, in a run that goes on when a node is lost. None has failed.
+func (rt *Runtime) finishLife(ctx context.Context, r *run) error {
+	n := rt.o.Nodes
+	all, err := rt.gather(ctx, "end", r.cuts.finish(ctx))
+	if err != nil && n.fate.Why() == nil {
+		n.tell(err) // before they hear that this node has left
+	}
+	if err == nil {
+		err = r.cuts.ends(ctx, all)
+	}
+	if why := n.fate.Why(); err != nil && why != nil {
+		err = why // it came first
+	}
+	return err
+}
+
+// finish is what this node tells the others when its tasks have ended.
+func (c *cuts) finish(ctx context.Context) []byte {
+	if c == nil {
+		return nil
+	}
+	told := make(chan []byte, 1)
+	c.post(event{finish: told})
+	select {
+	case text := <-told:
+		return text
+	case <-ctx.Done(): // the others will not hear it
+		return nil
+	}
+}
+
+// tellFinish is what finish tells. The goroutine of the cuts calls it: a copy of a resource may be under way.
+func (c *cuts) tellFinish() []byte {
+	f := lives.Finish{Took: int64(time.Since(c.began)), Wanted: c.keeper.Wanted()}
+	f.Least, f.LeastFor = c.least()
+	for _, all := range c.writers {
+		last := all[len(all)-1] // only the node of this one counts the resource
+		if !last.task.here() {
+			continue
+		}
+		size := last.resource.InitialSize()
+		if h := c.planned.Load().of[last.resource]; h != nil { // a task of the run has a round
+			size = len(h.Bytes())
+		}
+		f.Writes += int64(size)
+	}
+	for name, r := range c.rt.resources {
+		if c.rt.homes[name] == c.life.Me {
+			f.Homes += int64(r.InitialSize())
+		}
+	}
+	return message.Finish{Finish: f}.Encode()
+}
+
+// least is how long a run takes at least that has a cut at its end: some time, and some for each byte of the cut, in nanoseconds.
+func (c *cuts) least() (least, each int64) {
+	s := c.rt.o.Nodes.survival
+	switch {
+	case c.rt.o.Survive.Interval > 0:
+		return int64(c.rt.o.Survive.Interval), 0
+	case s.seed != 0:
+		return 0, 0
+	}
+	cost := endCost
+	if c.folder != nil {
+		cost += diskCost
+	}
+	return int64(float64(cost) / mostCost), max(1, int64(1/mostCost/float64(c.rt.Processors())))
+}
+
+// ends is called when all tasks of all nodes have ended well, with what the nodes have told. It returns when it is known if the run has a cut at
+// its end.
+func (c *cuts) ends(ctx context.Context, said [][]byte) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var all []lives.Finish
+	for node, text := range said {
+		if text == nil {
+			return &NodeError{Node: node, Lost: true, Text: "it was lost before the run ended"}
+		}
+		if c == nil {
+			continue
+		}
+		f, err := message.ParseFinish(text)
+		if err != nil {
+			return err
+		}
+		all = append(all, f)
+	}
+	if c == nil {
+		return nil
+	}
+	s := c.rt.o.Nodes.survival
+	verdict, bytes := lives.Judge(all, s.kept)
+	if c.from == lives.End {
+		verdict = lives.Keeps // it has that cut, and the nodes send copies of it
+	}
+	switch verdict {
+	case lives.Forgot:
+		c.stop()
+		c.keeper.Forget()
+		return nil
+	case lives.Stays:
+		return nil
+	}
+	c.post(event{ending: true})
+	select {
+	case <-c.settled:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	s.kept += bytes
+	c.stop()
+	if whole := c.keeper.Whole(); c.folder != nil && whole.Round == lives.End {
+		c.keep(whole) // the job of the goroutine that has ended may not have run
+	}
+	return c.rt.o.Nodes.fate.Why()
+}
