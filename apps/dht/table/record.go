@@ -46,8 +46,11 @@ func (v vol) remove(at, from uint64) {
 }
 
 // insert adds a record, whose key is not there, for a value of so many bytes: 0 if
-// there is no room.
+// there is no room, or there are too few buckets.
 func (v vol) insert(hash uint64, key []byte, value int, expires int64) uint64 {
+	if v.crowded() {
+		return 0
+	}
 	at := v.take(recordSize(len(key), value))
 	if at == 0 {
 		return 0
