@@ -16,8 +16,9 @@
 // error: nil would be a wrong answer.
 //
 // No input of a client makes the server fail. Before a length is known to be allowed nothing is
-// allocated for it, and then only what has arrived: a connection takes at most Options.Request
-// bytes for a request and Options.Reply for a reply, and a few tens of KiB at rest.
+// allocated for it, and then only what has arrived, or the whole length while clients take little of
+// Options.Memory. A connection takes at most Options.Request bytes for a request and Options.Reply for a
+// reply, and a few tens of KiB at rest.
 //
 // # How it is made
 //

@@ -66,7 +66,6 @@ type reader struct {
 
 	args   [][]byte
 	counts int // the args beyond argsKeptAtRest that the budget counts
-	proven int // the longest string that came whole
 
 	// The state of a command that is dropped.
 	dropping bool
@@ -190,7 +189,6 @@ func (r *reader) one() (bool, error) {
 	if rest[r.bulk] != '\r' || rest[r.bulk+1] != '\n' {
 		return false, protoBulk
 	}
-	r.proven = max(r.proven, r.bulk)
 	r.spans = append(r.spans, span{r.seen, r.seen + r.bulk})
 	r.seen, r.left, r.bulk = r.seen+r.bulk+2, r.left-1, missing
 	return true, nil
@@ -286,8 +284,8 @@ func (r *reader) fill() error {
 	return err
 }
 
-// room makes room to read into, for what has come and as much again: a length that
-// a client only says costs nothing, unless a string of that length has come before.
+// room makes room to read into, for what has come and as much again: a length that a client only says
+// costs nothing. While clients take little of the budget, it makes room for the whole string at once.
 func (r *reader) room() {
 	full := r.end == len(r.buf)
 	held := r.end - r.start
@@ -303,7 +301,7 @@ func (r *reader) room() {
 	}
 	size := len(r.buf)
 	known := 0 // the bytes that the command needs for certain
-	if r.bulk != missing && !r.dropping && r.bulk <= r.proven {
+	if r.bulk > leastBuffer && !r.dropping && r.memory != nil && r.memory.Calm() {
 		known = r.seen + r.bulk + len("\r\n")
 	}
 	switch {
