@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/orwl/go-orwl/apps/dht/budget"
 )
@@ -238,6 +239,32 @@ func (r *reader) number() (n int64, size int, ok bool) {
 	}
 	n, ok = integer(line[1 : i-1])
 	return n, i + 1, ok
+}
+
+// integer is the number that text is, as Redis reads it: decimal, with no sign but
+// one minus, no leading zero, no space.
+func integer(text []byte) (n int64, ok bool) {
+	digits, negative := text, false
+	if len(text) > 0 && text[0] == '-' {
+		digits, negative = text[1:], true
+	}
+	if len(digits) == 0 || len(digits) > 19 {
+		return 0, false
+	}
+	if digits[0] == '0' {
+		return 0, len(digits) == 1 && !negative
+	}
+	var magnitude uint64 // 19 digits fit
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		magnitude = magnitude*10 + uint64(d-'0')
+	}
+	if negative {
+		return -int64(magnitude), magnitude <= -math.MinInt64
+	}
+	return int64(magnitude), magnitude <= math.MaxInt64
 }
 
 // tooLong is err if a number does not end where every number does.
