@@ -398,9 +398,9 @@ func TestWaitsForRoom(t *testing.T) {
 				if err != nil || results[0].Err != nil {
 					t.Fatal(err, results[0].Err)
 				}
+				small := [][]byte{b.Take(1), b.Take(1), b.Take(1)} // room for a client, but not for the value
 				rest := exhaust(b)
-				rest = rest[:len(rest)-3] // room for a client, but not for the value
-				for _, buffer := range rest[len(rest) : len(rest)+3] {
+				for _, buffer := range small {
 					b.Give(buffer)
 				}
 				p := &watchedTape{tape: tape{pieces: [][]byte{[]byte(array("GET", "absent") + array("GET", "k") + array("MGET", "absent", "k") + array("STRLEN", "k"))}}}
