@@ -299,6 +299,35 @@ func readReply(c *bufio.Reader) (string, error) {
 	return head + string(value), err
 }
 
+// TestDirect asks for long values by a connection that takes little at a time: whatever the socket takes at once, the reply
+// is whole, and a reply behind it comes behind it.
+func TestDirect(t *testing.T) {
+	b := budget.New(64 << 20)
+	_, w := stringsServer(t, b)
+	c := dial(t, w.addr)
+	if err := c.SetReadBuffer(64 << 10); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{table.LongValue, table.LongValue + 1, 20_000, 300_000, 1 << 20} {
+		value := strings.Repeat("0123456789abcdef", size/16+1)[:size]
+		c.send(array("SET", "k", value))
+		c.expect("+OK\r\n")
+		want := fmt.Sprintf("$%d\r\n%s\r\n", size, value)
+		for _, row := range [][2]string{
+			{array("GET", "k"), want}, {array("GET", "k") + array("PING"), want + "+PONG\r\n"},
+			{array("PING") + array("GET", "k") + array("GET", "k"), "+PONG\r\n" + want + want},
+			{array("GET", "k") + array("MGET", "k", "absent") + array("GET", "absent"), want + "*2\r\n" + want + "$-1\r\n$-1\r\n"},
+		} {
+			go io.WriteString(c, row[0])
+			c.expect(row[1])
+		}
+	}
+	w.Server.Close()
+	if u := b.Usage(); u.Taken != 0 {
+		t.Errorf("%+v when the client is gone, want nothing taken", u)
+	}
+}
+
 // TestFullMemory answers OOM to what would grow when there is no room, serves all else, and has room again after
 // FLUSHALL.
 func TestFullMemory(t *testing.T) {
