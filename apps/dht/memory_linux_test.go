@@ -45,9 +45,13 @@ func TestMemory(t *testing.T) {
 		t.Run(strings.Join(append([]string{fmt.Sprint(c.mebibytes)}, c.args...), " "), func(t *testing.T) {
 			s := confined(t, c.limit, append([]string{"-memory", fmt.Sprint(c.mebibytes)}, c.args...)...)
 			start := s.status("VmRSS")
-			s.flood(c.mebibytes, 1_000_000)
-			s.drink(min(12, c.mebibytes/32))
 			nodes := slices.Contains(c.args, "-nodes")
+			if nodes {
+				s.flood(2*c.mebibytes, 1_000_000)
+			} else {
+				s.flood(c.mebibytes, 1_000_000)
+			}
+			s.drink(min(12, c.mebibytes/32))
 			if slices.Contains(c.args, "-bulk") {
 				if got := say(t, s.addr, "FLUSHALL"); got != "+OK" {
 					t.Fatalf("FLUSHALL: %q", got)
@@ -178,7 +182,7 @@ func (s *confinement) statusOf(pid, name string) int {
 	return 0
 }
 
-// flood sends twice as many bytes of values as the server may have, by 12 clients with pipelines of 16.
+// flood sends twice as many bytes of values as all nodes together may have, by 12 clients with pipelines of 16.
 func (s *confinement) flood(mebibytes, size int) {
 	s.Helper()
 	const clients, depth = 12, 16

@@ -3,15 +3,16 @@
 # redis-benchmark in turn: requests in a second, how many times as many as redis's those
 # of dht are, and how many times as many as one node's those of two.
 #
-#   apps/dht/bench/redis.sh [ROUNDS]       medians of 5 rounds by default
+#   apps/dht/bench/redis.sh [ROUNDS [ROW ...]]       medians of 5 rounds, and all rows, by default
 #
 # It needs redis-server and redis-benchmark (Debian: redis-server, redis-tools) and
-# four free ports, PORT to PORT + 3, 7379 by default. FLAGS are more flags of dht
-# serve. Redis answers on one core; dht has as many as GOMAXPROCS says, all by
+# four free ports, PORT to PORT + 3, 7379 by default. DHT is the program, built anew by default, and FLAGS
+# are more flags of dht serve. Redis answers on one core; dht has as many as GOMAXPROCS says, all by
 # default, of which redis-benchmark takes one. Of two nodes, one is asked.
 set -euo pipefail
 
 rounds=${1:-5}
+shift || true
 port=${PORT:-7379}
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 work=$(mktemp -d)
@@ -28,14 +29,15 @@ for program in redis-server redis-benchmark redis-cli; do
 	command -v "$program" >/dev/null || { echo "redis.sh: $program is not installed" >&2; exit 1; }
 done
 
-(cd "$root" && go build -o "$work/dht" ./apps/dht)
+dht=${DHT:-$work/dht}
+[ -n "${DHT:-}" ] || (cd "$root" && go build -o "$dht" ./apps/dht)
 # shellcheck disable=SC2086
-"$work/dht" serve -listen "127.0.0.1:$port" ${FLAGS:-} 2>"$work/dht.log" &
+"$dht" serve -listen "127.0.0.1:$port" ${FLAGS:-} 2>"$work/dht.log" &
 pids+=($!)
 redis-server --bind 127.0.0.1 --port $((port + 1)) --save '' --appendonly no --dir "$work" >"$work/redis.log" &
 pids+=($!)
 # shellcheck disable=SC2086
-"$work/dht" serve -nodes 2 -listen "127.0.0.1:$((port + 2))" ${FLAGS:-} >"$work/two.log" 2>&1 &
+"$dht" serve -nodes 2 -listen "127.0.0.1:$((port + 2))" ${FLAGS:-} >"$work/two.log" 2>&1 &
 pids+=($!)
 
 for p in "$port" $((port + 1)) $((port + 2)); do
@@ -47,34 +49,48 @@ for p in "$port" $((port + 1)) $((port + 2)); do
 	done
 done
 
-# ask PORT DEPTH: lines of TEST RATE.
-ask() {
-	redis-benchmark -p "$1" -t set,get -c 50 -r 100000 -P "$2" -n $((100000 * ($2 > 1 ? 10 : 1))) --csv |
-		tr -d '"' | awk -F, '$1 == "SET" || $1 == "GET" { print $1, $2 }'
+# The rows, and what redis-benchmark is told for each. Of long values, nearly all keys exist after the first
+# round, or all are new.
+rows=("-P 16" "-P 1" "64 KiB" "1 MiB" "64 KiB new" "1 MiB new")
+[ $# -eq 0 ] || rows=("$@")
+flags() {
+	case $1 in
+	"-P 16") echo -t set,get -P 16 -r 100000 -n 1000000 ;;
+	"-P 1") echo -t set,get -r 100000 -n 100000 ;;
+	"64 KiB") echo -t set,get -d 65536 -r 1000 -n 10000 ;;
+	"1 MiB") echo -t set,get -d 1048576 -r 100 -n 1000 ;;
+	"64 KiB new") echo -t set -d 65536 -r 1000000000 -n 4000 ;;
+	"1 MiB new") echo -t set -d 1048576 -r 1000000000 -n 200 ;;
+	esac
 }
 
-for depth in 16 1; do
+# ask PORT ROW WHO: lines of ROW, WHO, TEST and RATE.
+ask() {
+	# shellcheck disable=SC2046
+	redis-benchmark -p "$1" -c 50 $(flags "$2") --csv | tr -d '"' | awk -F, -v r="$2" -v w="$3" '$1 == "SET" || $1 == "GET" { print r "," w "," $1 "," $2 }'
+}
+
+for row in "${rows[@]}"; do
 	for _ in $(seq "$rounds"); do
-		ask "$port" "$depth" | sed "s/^/$depth dht /"
-		ask $((port + 1)) "$depth" | sed "s/^/$depth redis /"
-		ask $((port + 2)) "$depth" | sed "s/^/$depth two /"
+		ask "$port" "$row" dht
+		ask $((port + 1)) "$row" redis
+		ask $((port + 2)) "$row" two
 	done
 done >"$work/rates"
 
-# median DEPTH WHO TEST
+# median ROW WHO TEST
 median() {
-	awk -v d="$1" -v w="$2" -v t="$3" '$1 == d && $2 == w && $3 == t { print $4 }' "$work/rates" | sort -n |
+	awk -F, -v r="$1" -v w="$2" -v t="$3" '$1 == r && $2 == w && $3 == t { print $4 }' "$work/rates" | sort -n |
 		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-echo "$(nproc) CPUs, median of $rounds rounds, requests per second; targets: of redis 1.0 at -P 16 and 0.8 at -P 1, of one node 0.6"
-printf '%-6s %-5s %12s %12s %12s %9s %9s\n' "" "" dht redis "two nodes" "of redis" "of one"
-for depth in 16 1; do
+echo "$(nproc) CPUs, median of $rounds rounds, requests per second"
+printf '%-11s %-5s %12s %12s %12s %9s %9s\n' "" "" dht redis "two nodes" "of redis" "of one"
+for row in "${rows[@]}"; do
 	for test in SET GET; do
-		ours=$(median $depth dht $test)
-		theirs=$(median $depth redis $test)
-		two=$(median $depth two $test)
-		awk -v d="-P $depth" -v t="$test" -v a="$ours" -v b="$theirs" -v c="$two" \
-			'BEGIN { printf "%-6s %-5s %12.0f %12.0f %12.0f %9.2f %9.2f\n", d, t, a, b, c, a / b, c / a }'
+		ours=$(median "$row" dht $test)
+		[ -n "$ours" ] || continue
+		awk -v r="$row" -v t="$test" -v a="$ours" -v b="$(median "$row" redis $test)" -v c="$(median "$row" two $test)" \
+			'BEGIN { printf "%-11s %-5s %12.0f %12.0f %12.0f %9.2f %9.2f\n", r, t, a, b, c, a / b, c / a }'
 	done
 done

@@ -279,6 +279,10 @@ func (c *conn) value(r *table.Result) {
 		c.null()
 		return
 	}
+	if c.begun {
+		c.remainder(r)
+		return
+	}
 	if len(r.Value) <= table.LongValue {
 		c.bytes(r.Value)
 		return

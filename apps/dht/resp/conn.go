@@ -26,6 +26,7 @@ type conn struct {
 	closing bool   // it closes after the output is written
 	bounds
 	failed error // the error of a write
+	direct
 
 	// CLIENT LIST shows these to other clients.
 	since  int64
@@ -41,6 +42,7 @@ func (s *Server) newConn(link net.Conn, id int64) *conn {
 	c := &conn{server: s, id: id, link: link, since: s.options.Now(), bounds: bounds{born: time.Now()}}
 	c.last.Store(c.since)
 	c.width = leastWidth
+	c.connect()
 	c.reader = newReader(link, s.options.Memory, limits{bulk: s.options.Bulk, request: s.options.Request, stranger: s.options.Password != ""})
 	return c
 }

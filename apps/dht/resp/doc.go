@@ -16,14 +16,16 @@
 // error: nil would be a wrong answer.
 //
 // No input of a client makes the server fail. Before a length is known to be allowed nothing is
-// allocated for it, and then only what has arrived: a connection takes at most Options.Request
-// bytes for a request and Options.Reply for a reply, and a few tens of KiB at rest.
+// allocated for it, and then only what has arrived, or the whole length while clients take little of
+// Options.Memory. A connection takes at most Options.Request bytes for a request and Options.Reply for a
+// reply, and a few tens of KiB at rest.
 //
 // # How it is made
 //
 // A connection has one goroutine. It reads what has come, cuts it into commands that
 // point into the read buffer (reader.go), and collects the operations of the whole
 // pipeline in a batch (batch.go): one Store.Do, then all replies in one write.
+// The long value of a GET goes from the record to the socket, as far as the socket takes it at once (direct.go).
 // Commands that are not operations on keys end the batch first. There is one table
 // of commands (table.go), which is also what COMMAND answers.
 //

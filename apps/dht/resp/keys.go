@@ -1,6 +1,14 @@
 package resp
 
-import "github.com/orwl/go-orwl/apps/dht/table"
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/tidwall/redcon"
+
+	"github.com/orwl/go-orwl/apps/dht/table"
+)
 
 func del(c *conn, args [][]byte) {
 	keys := args[1:]
@@ -41,4 +49,114 @@ func flush(c *conn, args [][]byte) {
 		return
 	}
 	c.ok()
+}
+
+// The keys of a SCAN, if it does not say, and at most: COUNT is a hint, and a
+// connection that asks for everything at once is to use KEYS.
+const (
+	scanCount = 10
+	mostCount = 10000
+	keysCount = 1000
+)
+
+// scanning is what a SCAN asks for.
+type scanning struct {
+	cursor uint64
+	like   glob // nil: any key
+	count  int
+	none   bool // no key has the type that was asked for
+}
+
+func scan(c *conn, args [][]byte) {
+	q, problem := newScanning(args[1:])
+	if problem != "" {
+		c.failure(problem)
+		return
+	}
+	var found []byte // the keys in the form of the reply
+	n, longest := 0, c.server.options.Reply
+	next, err := c.server.options.Store.Scan(c.server.running, q.cursor, q.count, func(key []byte) {
+		if q.none || q.like != nil && !q.like.matches(key) {
+			return
+		}
+		if n++; len(found) <= longest {
+			found = redcon.AppendBulk(found, key)
+		}
+	})
+	switch {
+	case err != nil:
+		c.storeError(err)
+	case len(found) > longest:
+		c.failure(c.tooMuch("ask for a smaller COUNT"))
+	default:
+		c.array(2)
+		c.text(strconv.FormatUint(next, 10))
+		c.array(n)
+		c.out = append(c.out, found...)
+	}
+}
+
+func newScanning(args [][]byte) (q scanning, problem string) {
+	cursor, err := strconv.ParseUint(string(args[0]), 10, 64)
+	if err != nil {
+		return q, textCursor
+	}
+	q = scanning{cursor: cursor, count: scanCount}
+	for args = args[1:]; len(args) > 0; args = args[2:] {
+		if len(args) < 2 {
+			return q, textSyntax
+		}
+		switch {
+		case is(args[0], "match"):
+			q.like = glob(args[1])
+			if len(q.like) == 0 {
+				q.like = glob{}
+			}
+		case is(args[0], "type"):
+			q.none = !is(args[1], "string")
+		case is(args[0], "count"):
+			n, ok := integer(args[1])
+			if !ok {
+				return q, textNotInteger
+			}
+			if n < 1 {
+				return q, textSyntax
+			}
+			q.count = int(min(n, mostCount))
+		default:
+			return q, textSyntax
+		}
+	}
+	return q, ""
+}
+
+// keysLike is KEYS. A key that the store shows twice is one, and they come in order: a test can compare them.
+func keysLike(c *conn, args [][]byte) {
+	like := glob(args[1])
+	seen := make(map[string]struct{})
+	size := 0
+	for cursor := uint64(0); ; {
+		next, err := c.server.options.Store.Scan(c.server.running, cursor, keysCount, func(key []byte) {
+			if _, again := seen[string(key)]; again || size > c.server.options.Reply || !like.matches(key) {
+				return
+			}
+			seen[string(key)] = struct{}{}
+			size += len(key) + len("$1\r\n\r\n")
+		})
+		if err != nil {
+			c.storeError(err)
+			return
+		}
+		if size > c.server.options.Reply {
+			c.failure(c.tooMuch("use SCAN"))
+			return
+		}
+		if cursor = next; cursor == 0 {
+			break
+		}
+	}
+	c.array(len(seen))
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		c.text(key)
+	}
 }

@@ -140,43 +140,47 @@ func TestManyStrings(t *testing.T) {
 	}
 }
 
-// TestProven gives the buffer for a long string at once to a client that has sent such a string before, and to no
-// other.
-func TestProven(t *testing.T) {
+// TestAnnounced gives a client the buffer for a long string at once while clients take little, and otherwise for what
+// has come.
+func TestAnnounced(t *testing.T) {
 	value := strings.Repeat("v", 1_000_000)
 	set := array("SET", "k", value)
 	b := budget.New(64 << 20)
-	p := &tape{pieces: pieces(set[:100], 100)}
-	r := newReader(p, b, limits{bulk: 1 << 20, request: 1 << 24})
-	read := func() {
-		for len(bytes.Join(p.pieces, nil)) > 0 {
-			if err := r.fill(); err != nil {
-				t.Fatal(err)
-			}
-			if args, err := r.next(); err != nil || args != nil && string(args[2]) != value {
-				t.Fatalf("%v, %d strings", err, len(args))
-			}
+	for _, calm := range []bool{true, false} {
+		if !calm {
+			defer b.Give(b.Take(4 << 20))
 		}
+		before := b.Usage().Taken
+		p := &tape{}
+		r := newReader(p, b, limits{bulk: 1 << 20, request: 1 << 24})
+		read := func(text string, size int) (whole bool) {
+			for p.pieces = pieces(text, size); len(bytes.Join(p.pieces, nil)) > 0; {
+				if err := r.fill(); err != nil {
+					t.Fatal(err)
+				}
+				args, err := r.next()
+				if whole = args != nil; err != nil || whole && string(args[2]) != value {
+					t.Fatalf("%v, %d strings", err, len(args))
+				}
+			}
+			return whole
+		}
+		read(set[:200], 100)
+		want := 0
+		if calm {
+			want = budget.Sized(len(set))
+		}
+		if taken := b.Usage().Taken - before; taken != want {
+			t.Errorf("%d bytes are taken for a length that is announced, want %d", taken, want)
+		}
+		if !read(set[200:], 100_000) {
+			t.Error("the string has not come")
+		}
+		if r.room(); len(r.buf) > leastBuffer {
+			t.Errorf("a connection at rest keeps %d bytes", len(r.buf))
+		}
+		r.close()
 	}
-	read()
-	if u := b.Usage(); u.Taken != 0 {
-		t.Errorf("%+v for a length that is only announced", u)
-	}
-	p.pieces = pieces(set[100:], 100_000)
-	read()
-	p.pieces = pieces(set[:100], 100)
-	read()
-	p.pieces = pieces(set[100:200], 100)
-	read()
-	if u := b.Usage(); u.Taken != budget.Sized(len(set)) {
-		t.Errorf("%+v for the second string, want %d bytes taken", u, budget.Sized(len(set)))
-	}
-	p.pieces = pieces(set[200:], 100_000)
-	read()
-	if r.room(); len(r.buf) > leastBuffer {
-		t.Errorf("a connection at rest keeps %d bytes", len(r.buf))
-	}
-	r.close()
 }
 
 // stringsServer is a server of a real table, with a budget.
@@ -295,6 +299,35 @@ func readReply(c *bufio.Reader) (string, error) {
 	return head + string(value), err
 }
 
+// TestDirect asks for long values by a connection that takes little at a time: whatever the socket takes at once, the reply
+// is whole, and a reply behind it comes behind it.
+func TestDirect(t *testing.T) {
+	b := budget.New(64 << 20)
+	_, w := stringsServer(t, b)
+	c := dial(t, w.addr)
+	if err := c.SetReadBuffer(64 << 10); err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []int{table.LongValue, table.LongValue + 1, 20_000, 300_000, 1 << 20} {
+		value := strings.Repeat("0123456789abcdef", size/16+1)[:size]
+		c.send(array("SET", "k", value))
+		c.expect("+OK\r\n")
+		want := fmt.Sprintf("$%d\r\n%s\r\n", size, value)
+		for _, row := range [][2]string{
+			{array("GET", "k"), want}, {array("GET", "k") + array("PING"), want + "+PONG\r\n"},
+			{array("PING") + array("GET", "k") + array("GET", "k"), "+PONG\r\n" + want + want},
+			{array("GET", "k") + array("MGET", "k", "absent") + array("GET", "absent"), want + "*2\r\n" + want + "$-1\r\n$-1\r\n"},
+		} {
+			go io.WriteString(c, row[0])
+			c.expect(row[1])
+		}
+	}
+	w.Server.Close()
+	if u := b.Usage(); u.Taken != 0 {
+		t.Errorf("%+v when the client is gone, want nothing taken", u)
+	}
+}
+
 // TestFullMemory answers OOM to what would grow when there is no room, serves all else, and has room again after
 // FLUSHALL.
 func TestFullMemory(t *testing.T) {
@@ -394,9 +427,9 @@ func TestWaitsForRoom(t *testing.T) {
 				if err != nil || results[0].Err != nil {
 					t.Fatal(err, results[0].Err)
 				}
+				small := [][]byte{b.Take(1), b.Take(1), b.Take(1)} // room for a client, but not for the value
 				rest := exhaust(b)
-				rest = rest[:len(rest)-3] // room for a client, but not for the value
-				for _, buffer := range rest[len(rest) : len(rest)+3] {
+				for _, buffer := range small {
 					b.Give(buffer)
 				}
 				p := &watchedTape{tape: tape{pieces: [][]byte{[]byte(array("GET", "absent") + array("GET", "k") + array("MGET", "absent", "k") + array("STRLEN", "k"))}}}

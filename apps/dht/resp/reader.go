@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/orwl/go-orwl/apps/dht/budget"
 )
@@ -66,7 +67,6 @@ type reader struct {
 
 	args   [][]byte
 	counts int // the args beyond argsKeptAtRest that the budget counts
-	proven int // the longest string that came whole
 
 	// The state of a command that is dropped.
 	dropping bool
@@ -190,7 +190,6 @@ func (r *reader) one() (bool, error) {
 	if rest[r.bulk] != '\r' || rest[r.bulk+1] != '\n' {
 		return false, protoBulk
 	}
-	r.proven = max(r.proven, r.bulk)
 	r.spans = append(r.spans, span{r.seen, r.seen + r.bulk})
 	r.seen, r.left, r.bulk = r.seen+r.bulk+2, r.left-1, missing
 	return true, nil
@@ -242,6 +241,32 @@ func (r *reader) number() (n int64, size int, ok bool) {
 	return n, i + 1, ok
 }
 
+// integer is the number that text is, as Redis reads it: decimal, with no sign but
+// one minus, no leading zero, no space.
+func integer(text []byte) (n int64, ok bool) {
+	digits, negative := text, false
+	if len(text) > 0 && text[0] == '-' {
+		digits, negative = text[1:], true
+	}
+	if len(digits) == 0 || len(digits) > 19 {
+		return 0, false
+	}
+	if digits[0] == '0' {
+		return 0, len(digits) == 1 && !negative
+	}
+	var magnitude uint64 // 19 digits fit
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		magnitude = magnitude*10 + uint64(d-'0')
+	}
+	if negative {
+		return -int64(magnitude), magnitude <= -math.MinInt64
+	}
+	return int64(magnitude), magnitude <= math.MaxInt64
+}
+
 // tooLong is err if a number does not end where every number does.
 func (r *reader) tooLong(err error) error {
 	if r.end-r.start-r.seen < mostDigits+3 {
@@ -286,8 +311,8 @@ func (r *reader) fill() error {
 	return err
 }
 
-// room makes room to read into, for what has come and as much again: a length that
-// a client only says costs nothing, unless a string of that length has come before.
+// room makes room to read into, for what has come and as much again: a length that a client only says
+// costs nothing. While clients take little of the budget, it makes room for the whole string at once.
 func (r *reader) room() {
 	full := r.end == len(r.buf)
 	held := r.end - r.start
@@ -303,7 +328,7 @@ func (r *reader) room() {
 	}
 	size := len(r.buf)
 	known := 0 // the bytes that the command needs for certain
-	if r.bulk != missing && !r.dropping && r.bulk <= r.proven {
+	if r.bulk > leastBuffer && !r.dropping && r.memory != nil && r.memory.Calm() {
 		known = r.seen + r.bulk + len("\r\n")
 	}
 	switch {

@@ -40,14 +40,20 @@ func (r *reply) whole(b []byte) {
 		return
 	}
 	r.head('$', len(b))
-	r.values = append(r.values, longValue{len(r.out), b})
-	r.long += len(b)
+	r.later(b)
 	r.out = append(r.out, "\r\n"...)
 }
 
-// cut takes away all but the first bytes of out, and the values behind these.
+// later appends a long value that is not copied.
+func (r *reply) later(b []byte) {
+	r.values = append(r.values, longValue{len(r.out), b})
+	r.long += len(b)
+}
+
+// cut takes away all but the first bytes of out, and the values behind these. A value is followed by the end of its line,
+// so none of an earlier reply is at begun.
 func (r *reply) cut(begun int, memory *budget.Budget) {
-	for last := len(r.values) - 1; last >= 0 && r.values[last].at > begun; last-- {
+	for last := len(r.values) - 1; last >= 0 && r.values[last].at >= begun; last-- {
 		v := &r.values[last]
 		r.long -= len(v.value)
 		memory.Give(v.value)

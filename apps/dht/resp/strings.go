@@ -7,7 +7,11 @@ import (
 )
 
 func get(c *conn, args [][]byte) {
-	c.add(table.Op{Kind: table.Get, Key: args[1]}, asValue)
+	op := table.Op{Kind: table.Get, Key: args[1]}
+	if c.batch == nil && c.size() == 0 { // no reply comes before this one
+		op.Peek = c.peek
+	}
+	c.add(op, asValue)
 }
 
 func setnx(c *conn, args [][]byte) {

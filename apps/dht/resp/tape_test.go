@@ -2,6 +2,7 @@ package resp
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"testing"
@@ -58,4 +59,38 @@ func heard(t testing.TB, o Options, pieces ...[]byte) string {
 		t.Errorf("the read buffer had %d bytes, want at most %d, and has %d in the end", p.longest, most, len(c.reader.buf))
 	}
 	return p.heard.String()
+}
+
+// BenchmarkPipeline reads, executes and answers on one core, without a network.
+func BenchmarkPipeline(b *testing.B) {
+	for _, name := range []string{"GET", "SET"} {
+		b.Run(name, func(b *testing.B) {
+			f := newFake()
+			s, err := New(Options{Store: f})
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer s.Close()
+			const deep = 16
+			value := []string{"xxx"}
+			if name == "GET" {
+				value = nil
+			}
+			var text []byte
+			for i := range deep {
+				text = append(text, array(append([]string{name, fmt.Sprintf("key:%012d", i)}, value...)...)...)
+			}
+			p := &tape{}
+			c := s.newConn(p, 1)
+			for b.Loop() {
+				p.pieces = append(p.pieces[:0], text)
+				p.heard.Reset()
+				if c.wait() != nil || c.pipeline() != nil {
+					b.Fatal("the pipeline ended")
+				}
+				c.flush()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/deep, "ns/command")
+		})
+	}
 }

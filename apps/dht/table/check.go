@@ -10,7 +10,7 @@ func (v vol) header() error {
 	if len(v) < leastVolume || len(v) > mostVolume || v.word(atMagic) != magic {
 		return fmt.Errorf("%w: %d bytes do not begin as one", ErrDamaged, len(v))
 	}
-	if v.word(atSize) != uint64(len(v)) || v.buckets() != uint64(bucketsOf(len(v))) {
+	if n := v.buckets(); v.word(atSize) != uint64(len(v)) || n == 0 || n&(n-1) != 0 || n > uint64(bucketsOf(len(v))) {
 		return fmt.Errorf("%w: size %d and %d buckets in %d bytes", ErrDamaged, v.word(atSize), v.buckets(), len(v))
 	}
 	if bump := v.word(atBump); bump < v.heap() || bump > uint64(len(v)) || bump%unit != 0 {

@@ -41,7 +41,7 @@
 // It takes the lock if a writer is at work just then (numbers_volume.go).
 //
 // An op holds a volume's lock while it is inside the volume. There it takes no other lock,
-// sends nothing, and calls only Options.Hash and Options.Now. The mutexes of an exchange and
+// sends nothing, and calls only Options.Hash, Options.Now and Op.Peek. The mutexes of an exchange and
 // its ferries are held for a moment. They are not held inside of a volume, nor while the mutex of a
 // call or a question is taken.
 package table

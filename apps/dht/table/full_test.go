@@ -120,6 +120,46 @@ func churn(t *testing.T, o Options) {
 	}
 }
 
+// TestFewBuckets fills a volume with long values, which need few buckets, and then with short ones beside
+// some that are left. These get more buckets.
+func TestFewBuckets(t *testing.T) {
+	for _, memory := range []*budget.Budget{nil, budget.New(64 << 20)} {
+		table := newStrings(t, Options{Volumes: 1, Most: 32 << 20, Memory: memory})[0]
+		buckets := func() uint64 {
+			table.sound(t)
+			b, _, _ := table.volumes[0].Snapshot(background, nil)
+			return vol(b).buckets()
+		}
+		first := buckets()
+		value := strings.Repeat("v", 1<<20)
+		for i := range 8 {
+			if err := table.set(fmt.Sprint("long ", i), value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := buckets(); n != first {
+			t.Errorf("8 long values have %d buckets, an empty volume %d", n, first)
+		}
+		for i := range 4 {
+			table.do(Op{Kind: Delete, Key: fmt.Append(nil, "long ", i)})
+		}
+		const short = 20_000
+		for i := range short {
+			if err := table.set(fmt.Sprint("short ", i), "v"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := buckets(); n < short/2 {
+			t.Errorf("%d short values have %d buckets", short, n)
+		}
+		for i := range 8 {
+			if got, found, _ := table.get(fmt.Sprint("long ", i)); found != (i >= 4) || found && got != value {
+				t.Errorf("long value %d is there: %v, %d bytes", i, found, len(got))
+			}
+		}
+	}
+}
+
 // TestExpiredMakesRoom fills a volume with keys that then expire. They are out of the
 // way of others at once.
 func TestExpiredMakesRoom(t *testing.T) {

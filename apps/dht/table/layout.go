@@ -61,7 +61,8 @@ const (
 	mostVolume  = 4 << 30
 )
 
-// heapShare is how many bytes of a volume there are for each bucket.
+// heapShare is how many bytes of a volume there are for each bucket, at least: a volume of long values
+// has fewer buckets.
 const heapShare = 64
 
 // vol is the bytes of a volume. The caller is alone with them.
@@ -82,17 +83,32 @@ func (v vol) format() {
 	v.setWord(atBump, v.heap())
 }
 
-// bucketsOf is how many buckets a volume of a size has.
+// bucketsOf is how many buckets a volume of a size has at most.
 func bucketsOf(size int) int { return 1 << (bits.Len(uint(size/heapShare)) - 1) }
 
 func (v vol) buckets() uint64 { return v.word(atBuckets) }
 
 // heap is where the heap begins.
-func (v vol) heap() uint64 { return (headerSize + 8*v.buckets() + unit - 1) &^ (unit - 1) }
+func (v vol) heap() uint64 { return heapBehind(v.buckets()) }
 
-// heapOf is where the heap of a volume of a size begins.
-func heapOf(size int) uint64 {
-	return uint64(headerSize+8*bucketsOf(size)+unit-1) &^ (unit - 1)
+// heapBehind is where the heap begins behind so many buckets.
+func heapBehind(buckets uint64) uint64 { return (headerSize + 8*buckets + unit - 1) &^ (unit - 1) }
+
+// bucketsFor is how many buckets this volume should have if it has so many bytes: as many as it has
+// now, and as many as it will have records like those that it has, but not more than bucketsOf allows.
+func (v vol) bucketsFor(size int) uint64 {
+	most, records, now := uint64(bucketsOf(size)), v.word(atRecords), v.word(atSize)
+	records = max(records, records*uint64(size)/now)
+	n := min(v.buckets(), most)
+	for n < most && n < records {
+		n *= 2
+	}
+	return n
+}
+
+// crowded reports whether there are so many records that searches need more buckets.
+func (v vol) crowded() bool {
+	return v.word(atRecords) >= 2*v.buckets() && v.buckets() < uint64(bucketsOf(len(v)))
 }
 
 // bucket is where the link of a hash's bucket is.

@@ -185,7 +185,7 @@ func (r *Result) parse(from *wire.Reader, by *Options, must bool) error {
 		value := from.Bytes()
 		if must {
 			r.mustTell(value, by)
-		} else if !r.tell(value, by) {
+		} else if !r.tell(value, by, nil) {
 			defer r.later() // behind the rest
 		}
 	}

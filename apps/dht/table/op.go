@@ -65,6 +65,9 @@ type Op struct {
 	Compare []byte // the value that Equal compares with
 	Number  int64
 	Expires int64 // Unix milliseconds, 0 never
+	// Peek, if not nil, is called with the value of a Get where it lies, if this node has the key. It says how many
+	// bytes the caller has used up: Result.Value gets those behind. Peek must not wait, nor keep the value.
+	Peek func(value []byte) (used int)
 }
 
 // allows reports whether the conditions of an Expire hold for a key that expires at a time.

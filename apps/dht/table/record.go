@@ -46,8 +46,11 @@ func (v vol) remove(at, from uint64) {
 }
 
 // insert adds a record, whose key is not there, for a value of so many bytes: 0 if
-// there is no room.
+// there is no room, or there are too few buckets.
 func (v vol) insert(hash uint64, key []byte, value int, expires int64) uint64 {
+	if v.crowded() {
+		return 0
+	}
 	at := v.take(recordSize(len(key), value))
 	if at == 0 {
 		return 0
@@ -115,8 +118,9 @@ const (
 	mostValues = 256 << 10
 )
 
-// tell appends a value to the result. It reports whether there is room, and else says so in the result.
-func (r *Result) tell(value []byte, o *Options) bool {
+// tell appends a value to the result, but for what peek uses up. It reports whether there is room for all of it, and else
+// says so in the result.
+func (r *Result) tell(value []byte, o *Options, peek func([]byte) int) bool {
 	if !r.fits(value, o) {
 		b := o.Memory.Take(len(r.Value) + len(value))
 		if b == nil {
@@ -124,6 +128,9 @@ func (r *Result) tell(value []byte, o *Options) bool {
 			return false
 		}
 		r.Value = b[:copy(b, r.Value)]
+	}
+	if peek != nil {
+		value = value[peek(value):]
 	}
 	r.Value = append(r.Value, value...)
 	return true
@@ -155,7 +162,7 @@ func (v vol) look(o *Op, r *Result, hash uint64, by *Options) {
 	r.Found, r.Expires = true, v.expires(at)
 	switch o.Kind {
 	case Get:
-		r.tell(v.value(at), by)
+		r.tell(v.value(at), by, o.Peek)
 	case Length:
 		r.Number = int64(v.half(at + atValLen))
 	}
@@ -197,7 +204,7 @@ func (v vol) set(o *Op, r *Result, at, from, hash uint64, by *Options) (needs ui
 	if at != 0 && o.Keep {
 		expires = r.Expires
 	}
-	if at != 0 && o.Old && !r.tell(v.value(at), by) {
+	if at != 0 && o.Old && !r.tell(v.value(at), by, nil) {
 		return 0
 	}
 	switch {

@@ -30,15 +30,15 @@ func makeRoom(in resource.Inside, v vol, needs uint64, o *Options) (vol, error) 
 	}
 	block := classSize(classOf(needs))
 	live := v.word(atLive) + block
-	if live <= roomOf(len(v))/2 {
-		v.pack(v.heap())
+	if live <= v.room(len(v))/2 {
+		v.remake(len(v))
 		v.relink(o.Hash)
 		return v, nil
 	}
 	if used := v.word(atBump) - v.heap() + block; used <= roomOf(o.Most) {
 		holds := func(room uint64) bool { return used <= room }
-		least := sizeFor(len(v), o.Most, holds)
-		liked := sizeFor(min(max(least, len(v)+o.step(len(v))), o.Most), o.Most, holds)
+		least := v.sizeFor(len(v), o.Most, holds)
+		liked := v.sizeFor(min(max(least, len(v)+o.step(len(v))), o.Most), o.Most, holds)
 		for _, size := range []int{liked, least} {
 			b, err := in.Resize(size)
 			if err == nil {
@@ -61,15 +61,15 @@ func (v vol) last(in resource.Inside, block, live uint64, o *Options) (vol, erro
 		return v, fmt.Errorf("%w: %d bytes are needed, %d of %d are in use, and it is as large as it may be",
 			ErrFull, block, live-block, roomOf(o.Most))
 	}
-	size := sizeFor(len(v), o.Most, func(room uint64) bool { return live <= most(room) })
+	size := v.sizeFor(len(v), o.Most, func(room uint64) bool { return live <= most(room) })
 	b, err := in.Resize(size)
 	if errors.Is(err, budget.ErrNoRoom) {
 		return v, errMemory
 	} else if err != nil {
 		return v, err
 	}
-	v = v.regrown(b, o.Hash)
-	v.pack(v.heap())
+	v = b
+	v.remake(size)
 	v.relink(o.Hash)
 	return v, nil
 }
@@ -98,9 +98,9 @@ func (o *Options) step(size int) int {
 
 // sizeFor is the least size from one on, in steps that do not matter, whose room will do. The room of
 // the largest size does.
-func sizeFor(from, most int, will func(room uint64) bool) int {
+func (v vol) sizeFor(from, most int, will func(room uint64) bool) int {
 	const grain = 4 << 10
-	n := sort.Search((most-from+grain-1)/grain, func(i int) bool { return will(roomOf(from + i*grain)) })
+	n := sort.Search((most-from+grain-1)/grain, func(i int) bool { return will(v.room(from + i*grain)) })
 	return min(from+n*grain, most)
 }
 
@@ -112,43 +112,41 @@ func (v vol) shrunk(in resource.Inside, o *Options) vol {
 		return v
 	}
 	size := max(o.First, len(v)/4&^(unit-1))
-	size = sizeFor(size, len(v), func(room uint64) bool { return live <= room/2 })
+	size = v.sizeFor(size, len(v), func(room uint64) bool { return live <= room/2 })
 	if size >= len(v) {
 		return v
 	}
-	to := heapOf(size)
-	v.pack(to)
+	v.remake(size)
 	b, err := in.Resize(size)
 	if err != nil { // a resource of Go's heap cannot, for lack of memory
 		b = v
+		v.remake(len(v))
 	}
 	v = b
-	v.sized()
-	if heap := v.heap(); heap != to {
-		v.shift(to, heap)
-	}
 	v.relink(o.Hash)
 	return v
 }
 
 // regrown makes the bytes that a volume has grown to a volume.
 func (v vol) regrown(b vol, hash func([]byte) uint64) vol {
-	from := v.heap()
-	was := b.buckets()
-	b.sized()
-	if b.buckets() == was {
+	if b.bucketsFor(len(b)) == b.buckets() {
+		b.setWord(atSize, uint64(len(b)))
 		return b
 	}
-	b.shift(from, b.heap())
-	b.pack(b.heap())
+	b.remake(len(b))
 	b.relink(hash)
 	return b
 }
 
-// sized writes the size into the header, and how many buckets there are.
-func (v vol) sized() {
-	v.setWord(atSize, uint64(len(v)))
-	v.setWord(atBuckets, uint64(bucketsOf(len(v))))
+// remake packs a volume, and gives it the buckets of one of so many bytes. Links are wrong afterwards.
+func (v vol) remake(size int) {
+	v.pack()
+	from, buckets := v.heap(), v.bucketsFor(size)
+	v.setWord(atSize, uint64(size))
+	v.setWord(atBuckets, buckets)
+	if v.heap() != from {
+		v.shift(from, v.heap())
+	}
 }
 
 // shift moves the whole heap from one place to another, where it is to begin. Links are wrong afterwards.
@@ -158,15 +156,20 @@ func (v vol) shift(from, to uint64) {
 	v.setWord(atBump, to+bump-from)
 }
 
-// roomOf is the room that a volume of a size has.
+// roomOf is the room that a volume of a size has at least.
 func roomOf(size int) uint64 {
-	return uint64(size)&^(unit-1) - heapOf(size)
+	return uint64(size)&^(unit-1) - heapBehind(uint64(bucketsOf(size)))
 }
 
-// fits reports whether a block for so many bytes can be taken.
+// room is the room that this volume has if it has so many bytes.
+func (v vol) room(size int) uint64 {
+	return uint64(size)&^(unit-1) - heapBehind(v.bucketsFor(size))
+}
+
+// fits reports whether a block for so many bytes can be taken, and has a bucket.
 func (v vol) fits(size uint64) bool {
 	class := classOf(size)
-	return v.word(uint64(atFree+8*class)) != 0 || v.word(atBump)+classSize(class) <= uint64(len(v))
+	return !v.crowded() && (v.word(uint64(atFree+8*class)) != 0 || v.word(atBump)+classSize(class) <= uint64(len(v)))
 }
 
 // sweep takes away all records that have expired, unless none can have, and reports
@@ -192,15 +195,16 @@ func (v vol) sweep(now int64) bool {
 	return v.word(atRecords) < before
 }
 
-// pack puts all records side by side, from a place on that is at most where the heap begins. Links are
-// wrong afterwards.
-func (v vol) pack(to uint64) {
+// pack puts all records side by side. Links are wrong afterwards.
+func (v vol) pack() {
 	clear(v[atFree : atFree+8*classes])
-	bump := v.word(atBump)
-	for at := v.heap(); at < bump; {
+	to, bump := v.heap(), v.word(atBump)
+	for at := to; at < bump; {
 		size := v.blockSize(at)
 		if v.half(at+atUsed) == 1 {
-			copy(v[to:], v[at:at+recordSize(int(v.half(at+atKeyLen)), int(v.half(at+atValLen)))])
+			if to != at {
+				copy(v[to:], v[at:at+recordSize(int(v.half(at+atKeyLen)), int(v.half(at+atValLen)))])
+			}
 			to += size
 		}
 		at += size

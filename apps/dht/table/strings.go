@@ -144,7 +144,7 @@ func (t *Strings) alone(ctx context.Context, o *Op, r *Result) bool {
 
 // show says where a volume is.
 func (t *Strings) show(volume int, v vol) {
-	t.sights[volume].Store(&sight{v, uint64(bucketsOf(len(v)))})
+	t.sights[volume].Store(&sight{v, v.buckets()})
 }
 
 // touch has what the ops of a batch are about come into the cache, all of it at once:
@@ -215,12 +215,10 @@ func (t *Strings) change(in resource.Inside, v vol, o *Op, r *Result, hash uint6
 			return v
 		}
 		*r = Result{Value: r.Value}
-		was := len(v)
-		if v, r.Err = makeRoom(in, v, needs, &t.o); r.Err != nil {
+		v, r.Err = makeRoom(in, v, needs, &t.o)
+		t.show(volumeOf(hash, len(t.sights)), v)
+		if r.Err != nil {
 			return v
-		}
-		if len(v) != was {
-			t.show(volumeOf(hash, len(t.sights)), v)
 		}
 	}
 }
