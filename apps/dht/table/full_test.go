@@ -172,34 +172,3 @@ func TestTooLong(t *testing.T) {
 	}
 	table.sound(t)
 }
-
-// TestNumbersFull fills a volume of numbers.
-func TestNumbersFull(t *testing.T) {
-	table := newNumbers(t, NumbersOptions{Options: Options{Volumes: 2, First: leastVolume, Most: 64 << 10}})[0]
-	refused := uint64(0)
-	for key := uint64(0); refused == 0; key++ {
-		switch inserted, err := table.Insert(background, key, ^key); {
-		case errors.Is(err, ErrFull):
-			refused = key
-		case err != nil || !inserted:
-			t.Fatal(inserted, err)
-		}
-	}
-	if n, err := table.Len(background); err != nil || n != int64(refused) || n < 1000 {
-		t.Errorf("%d keys, %v; want %d", n, err, refused)
-	}
-	for key := range refused {
-		if v, found, err := table.Get(background, key); v != ^key || !found || err != nil {
-			t.Fatalf("%d is %d, %v, %v once it is full", key, v, found, err)
-		}
-	}
-	for key := range refused {
-		if found, err := table.Delete(background, key); !found || err != nil {
-			t.Fatal(key, found, err)
-		}
-	}
-	if inserted, err := table.Insert(background, refused, 1); !inserted || err != nil {
-		t.Error("after deletes:", inserted, err)
-	}
-	soundNumbers(t, []*Numbers{table})
-}

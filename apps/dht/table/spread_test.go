@@ -53,20 +53,3 @@ func TestRendezvous(t *testing.T) {
 		}
 	}
 }
-
-// TestVolumesOfNumbers spreads keys that follow one another, and such that are multiples
-// of a power of two.
-func TestVolumesOfNumbers(t *testing.T) {
-	table := newNumbers(t, NumbersOptions{Options: Options{First: leastVolume}})[0]
-	for shift := range 64 - 13 {
-		count := make([]int, volumesPerNode)
-		for i := range uint64(1 << 13) {
-			count[volumeOf(table.spread(i<<shift), len(count))]++
-		}
-		for v, n := range count {
-			if mean := float64(1<<13) / volumesPerNode; math.Abs(float64(n)-mean) > 6*math.Sqrt(mean) {
-				t.Fatalf("volume %d has %d keys of multiples of %d, want about %.0f", v, n, uint64(1)<<shift, mean)
-			}
-		}
-	}
-}

@@ -3,16 +3,23 @@ package table
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // Strings is a table of keys and values that are byte strings. Its methods may be
 // called by any goroutine, on any node.
 type Strings struct {
-	*roster
-	sights []atomic.Pointer[sight] // of the volumes that this node keeps
+	o       Options
+	node    int
+	homes   []int                   // of the volumes
+	volumes []*resource.Resource    // the volumes that this node keeps; nil for the others
+	sights  []atomic.Pointer[sight] // of the volumes that this node keeps
+	batches sync.Pool               // of *batch
+	others  *exchange               // nil if there is no other node
 }
 
 // sight is where a volume is, or was a moment ago.
@@ -28,24 +35,53 @@ func NewStrings(ctx context.Context, o Options) (*Strings, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	t := &Strings{sights: make([]atomic.Pointer[sight], o.Volumes)}
 	memory, err := o.reserve()
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	t.roster, err = newRoster(o, func(number int) (*resource.Resource, error) {
-		return newHome(ctx, number, o.First, &o, memory, func(b []byte) {
-			vol(b).format()
-			t.show(number, b)
-		})
-	})
-	if err == nil {
-		err = t.meet(ctx, "strings", t.serve)
+	nodes := o.Nodes.Count()
+	t := &Strings{
+		o: o, node: o.Nodes.Number(), homes: homesOf(o.Volumes, nodes),
+		volumes: make([]*resource.Resource, o.Volumes), sights: make([]atomic.Pointer[sight], o.Volumes),
 	}
-	if err != nil {
-		return nil, err
+	t.batches.New = func() any { return newBatch(o.Volumes + nodes) }
+	for i, home := range t.homes {
+		if home != t.node {
+			continue
+		}
+		if err := t.keep(ctx, i, memory); err != nil {
+			return nil, fmt.Errorf("table: %w", err)
+		}
+	}
+	if nodes > 1 {
+		if t.others, err = newExchange(ctx, o, t.serve); err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
+}
+
+// keep makes the resource of a volume that this node keeps.
+func (t *Strings) keep(ctx context.Context, number int, memory func(int) (resource.Store, error)) error {
+	r, err := resource.NewWith(fmt.Sprintf("volume %d", number), t.o.First, resource.Options{
+		Memory: memory,
+		Guard:  orwl.NewGuard(t.o.Guard),
+	})
+	if err != nil {
+		return err
+	}
+	if t.o.Watch != nil {
+		t.o.Watch(r)
+	}
+	in, err := r.Relaxed(ctx, resource.Write)
+	if err != nil {
+		return err
+	}
+	vol(in.Bytes()).format()
+	t.show(number, in.Bytes())
+	in.Leave()
+	t.volumes[number] = r
+	return nil
 }
 
 // reserve reserves addresses for the volumes that this node keeps, if Options.Memory says so.
@@ -68,6 +104,24 @@ func (o *Options) reserve() (func(size int) (resource.Store, error), error) {
 	}
 	o.Most = min(o.Most, region.Most())
 	return func(size int) (resource.Store, error) { return region.Volume(size) }, nil
+}
+
+// Close leaves the table. The other nodes lose the keys that are kept here.
+func (t *Strings) Close() error {
+	if t.others == nil {
+		return nil
+	}
+	return t.others.close(t.node)
+}
+
+// group is where an op on a key of a hash belongs in a batch: with the ops of its volume, or of
+// its node.
+func (t *Strings) group(hash uint64) int {
+	v := volumeOf(hash, len(t.homes))
+	if t.volumes[v] == nil {
+		return len(t.homes) + t.homes[v]
+	}
+	return v
 }
 
 // check is what is wrong with an op, if anything.
@@ -140,6 +194,14 @@ func (t *Strings) alone(ctx context.Context, o *Op, r *Result) bool {
 	}
 	in.Leave()
 	return true
+}
+
+// modeOf is the access mode for an op.
+func modeOf(writes bool) resource.Mode {
+	if writes {
+		return resource.Write
+	}
+	return resource.Read
 }
 
 // show says where a volume is.
