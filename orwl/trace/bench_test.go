@@ -1,9 +1,11 @@
 package trace
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -18,9 +20,6 @@ func BenchmarkHandOver(b *testing.B) {
 	}{
 		{"recorded", func() orwl.Observer { return mustRecord(b, Options{}) }},
 		{"full", func() orwl.Observer { return mustRecord(b, Options{Slices: 1}) }},
-		{"streamed", func() orwl.Observer { s := mustStream(b, StreamOptions{}); s.Subscribe(); return s }},
-		{"stream-without-reader", func() orwl.Observer { return mustStream(b, StreamOptions{}) }},
-		{"regions-without-trace", func() orwl.Observer { return NewRegions() }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var with, without time.Duration
@@ -37,5 +36,24 @@ func BenchmarkHandOver(b *testing.B) {
 			b.ReportMetric(float64(without.Nanoseconds())/hands, "ns-without")
 			b.ReportMetric(float64(with.Nanoseconds())/hands, "ns-with")
 		})
+	}
+}
+
+// run runs two tasks that pass a resource to and fro.
+func run(t testing.TB, rounds int, observers ...orwl.Observer) {
+	t.Helper()
+	rt := mustNew(t, orwl.Options{Observers: observers})
+	r := rt.Resource("x", 8)
+	for _, name := range []string{"there", "back"} {
+		task := rt.Task(name)
+		orwl.Writes[byte](task, r)
+		task.Do(func(t *orwl.Task) error {
+			for range inner.OfTask(t).Rounds(rounds) {
+			}
+			return nil
+		})
+	}
+	if err := rt.Run(context.Background()); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -10,18 +10,37 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// sink gets the events of one task, one after the other. It must not keep them.
-type sink interface {
-	take(w *watch, e *Event)
-	// on reports whether the sink wants events.
-	on() bool
+// kind is a kind of event.
+type kind uint8
+
+// The events of tasks and of accesses.
+const (
+	began      kind = iota + 1 // the task
+	ended                      // the task
+	requested                  // the access is announced
+	prefetched                 // its bytes have come from another node; it comes when the access is acquired
+	waiting                    // the task stops for it
+	acquired
+	releasing // it is about to be released
+	released
+	cancelled
+)
+
+// event is one thing that has happened to a task.
+type event struct {
+	at   time.Duration // since the clock began
+	kind kind
+	task *orwl.Task
+
+	fence, version uint64 // the grant's, from its acquisition to its release
+	bytes          int    // the bytes that have come, if prefetched
 }
 
 // follower makes events of what the places of all tasks do.
 type follower struct {
-	clock func() time.Duration
-	sink  func(t *orwl.Task) sink // made once for each task; nil: it is not followed
-	over  func(sink)              // nil, or gets the sink of a task that is forgotten; mu is held
+	clock  func() time.Duration
+	record func(t *orwl.Task) *Recording // made once for each task; nil: it is not followed
+	over   func(*Recording)              // gets the recording of a task that is forgotten; mu is held
 
 	mu    sync.Mutex
 	tasks map[*orwl.Task]*tail
@@ -30,11 +49,11 @@ type follower struct {
 // tail belongs to a task that is followed. The task's goroutine uses it, and before that the
 // goroutine that starts the task.
 type tail struct {
-	task  *orwl.Task
-	clock func() time.Duration
-	sink  sink
-	event Event // kept here so that none has to be allocated
-	count int   // of accesses
+	task      *orwl.Task
+	clock     func() time.Duration
+	recording *Recording
+	event     event // kept here so that none has to be allocated
+	count     int   // of accesses
 }
 
 // of is the tail of a task.
@@ -45,17 +64,17 @@ func (f *follower) of(t *orwl.Task) *tail {
 		f.tasks = make(map[*orwl.Task]*tail)
 	}
 	if f.tasks[t] == nil {
-		f.tasks[t] = &tail{task: t, clock: f.clock, sink: f.sink(t)}
+		f.tasks[t] = &tail{task: t, clock: f.clock, recording: f.record(t)}
 	}
 	return f.tasks[t]
 }
 
-// forget drops the tail of a task, and gives its sink to the owner of the follower.
+// forget drops the tail of a task, and gives its recording to the recorder.
 func (f *follower) forget(t *orwl.Task) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if tail := f.tasks[t]; tail != nil && f.over != nil && tail.sink != nil {
-		f.over(tail.sink)
+	if tail := f.tasks[t]; tail != nil && tail.recording != nil {
+		f.over(tail.recording)
 	}
 	delete(f.tasks, t)
 }
@@ -64,16 +83,15 @@ func (f *follower) forget(t *orwl.Task) {
 func (f *follower) Observe(e orwl.Event) {
 	switch e.Kind {
 	case orwl.Declared:
-		if t := f.of(e.Task); t.sink != nil {
+		if t := f.of(e.Task); t.recording != nil {
 			a := inner.OfAccess(e.Access)
-			access := &Access{Resource: a.Resource().Name(), Write: a.Mode() == queue.Write}
-			a.Place().Observe(&watch{tail: t, access: access, number: t.count, next: none}, followed)
+			a.Place().Observe(&watch{tail: t, number: t.count, next: none}, followed)
 			t.count++
 		}
 	case orwl.Began:
-		f.of(e.Task).tell(Began, nil)
+		f.of(e.Task).tell(began)
 	case orwl.Ended:
-		f.of(e.Task).tell(Ended, e.Err)
+		f.of(e.Task).tell(ended)
 	case orwl.Forgotten:
 		f.forget(e.Task)
 	}
@@ -82,10 +100,10 @@ func (f *follower) Observe(e orwl.Event) {
 // followed are the kinds of events that a watch hears.
 const followed = queue.AllOrdered &^ (queue.Failed | queue.GrantedFar)
 
-func (t *tail) tell(k Kind, err error) {
-	if t.sink != nil && t.sink.on() {
-		t.event = Event{At: t.clock(), Kind: k, Task: t.task, Err: err}
-		t.sink.take(nil, &t.event)
+func (t *tail) tell(k kind) {
+	if t.recording != nil {
+		t.event = event{at: t.clock(), kind: k, task: t.task}
+		t.recording.take(nil, &t.event)
 	}
 }
 
@@ -93,7 +111,6 @@ func (t *tail) tell(k Kind, err error) {
 // what Arrived sets.
 type watch struct {
 	*tail
-	access *Access
 	number int // of the task's accesses
 
 	fence, version uint64
@@ -107,20 +124,17 @@ type watch struct {
 	summed bool // there was no room for its wait, which is in the sums
 }
 
-func (w *watch) tell(k Kind, at time.Duration) { w.give(Event{At: at, Kind: k}) }
+func (w *watch) tell(k kind, at time.Duration) { w.give(event{at: at, kind: k}) }
 
-func (w *watch) give(e Event) {
-	e.Task, e.Access, e.Fence, e.Version = w.task, w.access, w.fence, w.version
+func (w *watch) give(e event) {
+	e.task, e.fence, e.version = w.task, w.fence, w.version
 	w.event = e
-	w.sink.take(w, &w.event)
+	w.recording.take(w, &w.event)
 }
 
-// Observe implements queue.Observer. When a pair renews, Requested comes just before
-// Released, and has the same time.
+// Observe implements queue.Observer. When a pair renews, requested comes just before
+// released, and has the same time.
 func (w *watch) Observe(e queue.Event) {
-	if !w.sink.on() {
-		return
-	}
 	if e.Kind == queue.Arrived { // from another goroutine
 		w.arrived.CompareAndSwap(0, int64(w.clock())+1)
 		w.bytes.Store(int64(e.Bytes))
@@ -135,29 +149,29 @@ func (w *watch) Observe(e queue.Event) {
 		if w.holds {
 			w.next = at
 		}
-		w.tell(Requested, at)
+		w.tell(requested, at)
 	case queue.Waiting:
-		w.tell(Waiting, at)
+		w.tell(waiting, at)
 	case queue.Acquired:
 		w.settle()
 		w.holds, w.fence, w.version = true, e.Place.Fence(), e.Place.Version()
-		w.tell(Acquired, at)
+		w.tell(acquired, at)
 	case queue.Releasing:
 		w.next = none
-		w.tell(Releasing, at)
+		w.tell(releasing, at)
 	case queue.Released:
 		w.holds, w.next = false, none
-		w.tell(Released, at)
+		w.tell(released, at)
 		w.fence, w.version = 0, 0
 	case queue.Withdrawn:
 		w.settle()
-		w.tell(Cancelled, at)
+		w.tell(cancelled, at)
 	}
 }
 
 // settle tells of the bytes that have come for a request that is over now. No more can come.
 func (w *watch) settle() {
 	if at := w.arrived.Swap(0); at != 0 {
-		w.give(Event{At: time.Duration(at - 1), Kind: Prefetched, Bytes: int(w.bytes.Load())})
+		w.give(event{at: time.Duration(at - 1), kind: prefetched, bytes: int(w.bytes.Load())})
 	}
 }

@@ -74,7 +74,7 @@ func NewRecorder(o Options) (*Recorder, error) {
 		return max(1, o.Slices/max(1, len(r.tasks)))
 	})
 	r.clock = o.Clock
-	r.sink = func(t *orwl.Task) sink {
+	r.record = func(t *orwl.Task) *Recording {
 		if o.Tasks != nil && !o.Tasks(t) {
 			return nil
 		}
@@ -85,8 +85,7 @@ func NewRecorder(o Options) (*Recorder, error) {
 }
 
 // keep keeps what was recorded of a task of a phase that has ended, if there is room for it.
-func (r *Recorder) keep(s sink) {
-	recording := s.(*Recording)
+func (r *Recorder) keep(recording *Recording) {
 	if size := recording.slices.n + recording.turns.n + 1; r.spent+size <= r.o.Slices {
 		r.spent += size
 		r.past = append(r.past, recording)
@@ -96,8 +95,7 @@ func (r *Recorder) keep(s sink) {
 // Recording is what is recorded of a task of this node; nil if it is not recorded. It may
 // be asked for when the task's accesses have been declared.
 func (r *Recorder) Recording(t *orwl.Task) *Recording {
-	recording, _ := r.of(t).sink.(*Recording)
-	return recording
+	return r.of(t).recording
 }
 
 // Span says from when to when the run lasted on this node, in place of from the first
@@ -116,8 +114,8 @@ func (r *Recorder) Trace() *Trace {
 		t.Tracks = append(t.Tracks, recording.asTrack())
 	}
 	for _, tail := range r.tasks {
-		if recording, ok := tail.sink.(*Recording); ok {
-			t.Tracks = append(t.Tracks, recording.asTrack())
+		if tail.recording != nil {
+			t.Tracks = append(t.Tracks, tail.recording.asTrack())
 		}
 	}
 	slices.SortFunc(t.Tracks, byName)

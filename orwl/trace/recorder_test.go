@@ -215,3 +215,27 @@ func TestOrderOfTracks(t *testing.T) {
 		}
 	}
 }
+
+// A program of many stages leaves a recorder with what it has room for.
+func TestManyStages(t *testing.T) {
+	recorder := mustRecord(t, Options{Slices: 1000})
+	rt := mustNew(t, orwl.Options{Observers: []orwl.Observer{recorder}})
+	shared := rt.Resource("shared", 8)
+	for range 2_000 {
+		for _, name := range []string{"a", "b"} {
+			x := rt.Task(name)
+			orwl.Writes[byte](x, shared)
+			x.Each(2, func(int) error { return nil })
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rt.Task("c").Do(func(*orwl.Task) error { return nil }) // and so the others are forgotten
+	if len(recorder.tasks) > 0 {
+		t.Errorf("%d tasks are followed", len(recorder.tasks))
+	}
+	if tracks := len(recorder.Trace().Tracks); tracks < 10 || tracks > 1001 || recorder.spent > 1000 {
+		t.Errorf("%d tracks of %d slices and turns", tracks, recorder.spent)
+	}
+}
