@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/orwl/go-orwl/net/topology"
 )
 
 // Access is one access that a task makes to a resource in every round.
@@ -83,43 +81,6 @@ func lastWriter(accesses []Access) int {
 		}
 	}
 	return -1
-}
-
-// Homes proposes the rank that keeps each resource: the rank that writes it most often
-// in a round. Among equals it is the rank that reads it most often, then the lowest. The
-// rank that reads most keeps a resource without writers. Rank 0 keeps a resource without
-// accesses. The error is a [*Error].
-func (p *Placement) Homes(resources int, accesses []Access) ([]topology.Rank, error) {
-	if resources < 0 {
-		return nil, &Error{"the number of resources", fmt.Sprintf("is %d", resources), "give 0 or more"}
-	}
-	if err := validateAccesses(accesses, p.graph.Tasks, resources); err != nil {
-		return nil, err
-	}
-	homes := make([]topology.Rank, resources)
-	counts := make([]struct{ writes, reads int }, p.tree.Ranks())
-	for same := range byResource(accesses) {
-		home := p.Rank[same[0].Task]
-		for _, a := range same {
-			if r := p.Rank[a.Task]; a.Write {
-				counts[r].writes++
-			} else {
-				counts[r].reads++
-			}
-		}
-		for _, a := range same {
-			r := p.Rank[a.Task]
-			c, most := counts[r], counts[home]
-			if cmp.Or(cmp.Compare(c.writes, most.writes), cmp.Compare(c.reads, most.reads), cmp.Compare(home, r)) > 0 {
-				home = r
-			}
-		}
-		homes[same[0].Resource] = home
-		for _, a := range same {
-			counts[p.Rank[a.Task]] = struct{ writes, reads int }{}
-		}
-	}
-	return homes, nil
 }
 
 func validateAccesses(accesses []Access, tasks, resources int) error {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/orwl/go-orwl/net/topology"
 )
 
 func TestGraphOf(t *testing.T) {
@@ -47,30 +45,9 @@ func TestGraphOfManyReaders(t *testing.T) {
 	}
 }
 
-func TestHomes(t *testing.T) {
-	const write = true
-	p := placeOn(t, topology.Flat(3), Graph{Tasks: 6})
-	p.Rank = []topology.Rank{0, 0, 1, 1, 2, 2}
-	got, err := p.Homes(6, []Access{
-		{2, 0, write}, {0, 0, false}, {1, 0, false}, // its writer, however many read
-		{0, 1, write}, {2, 1, write}, {3, 1, write}, // most writers
-		{0, 2, write}, {4, 2, write}, {5, 2, false}, // equally many writers: most readers
-		{0, 3, false}, {4, 3, false}, {5, 3, false}, // readers alone
-		{5, 4, write}, {3, 4, write}, // the lowest rank
-	})
-	if want := []topology.Rank{1, 1, 2, 2, 1, 0}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("%v %v, want %v", err, got, want)
-	}
-}
-
 func TestAccessesAreChecked(t *testing.T) {
-	p := placeOn(t, topology.Flat(2), Graph{Tasks: 2})
 	graph := func(a Access, size int) error {
 		_, err := GraphOf(2, []Access{{}, a}, []int{size})
-		return err
-	}
-	homes := func(resources int, accesses ...Access) error {
-		_, err := p.Homes(resources, accesses)
 		return err
 	}
 	for _, c := range []struct {
@@ -82,9 +59,6 @@ func TestAccessesAreChecked(t *testing.T) {
 		{graph(Access{Resource: 1}, 8), "access 1 is to resource 1: number resources from 0 to 0"},
 		{graph(Access{Resource: -1}, 8), "access 1 is to resource -1"},
 		{graph(Access{}, -8), "resource 0 has size -8: give 0 or more bytes"},
-		{homes(1, Access{Task: 2}), "access 0 is by task 2"},
-		{homes(1, Access{Resource: 1}), "access 0 is to resource 1"},
-		{homes(-1), "the number of resources is -1"},
 	} {
 		var typed *Error
 		if !errors.As(c.err, &typed) || !strings.Contains(c.err.Error(), c.want) {
