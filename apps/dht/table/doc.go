@@ -13,7 +13,7 @@
 // # Where a key is
 //
 // The hash of a key says in which volume it is, and rendezvous hashing which node keeps
-// that volume (spread.go). Any node may do any op. The ops of a Do on keys of another node go there
+// that volume (strings.go). Any node may do any op. The ops of a Do on keys of another node go there
 // in one message, together with ops that other callers have for that node meanwhile (ferry.go).
 // There the goroutine that brings the message executes them.
 //
