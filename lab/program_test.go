@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// A benchmark with a lock needs as many words at each of many ranks as at each of a few, but for the lock's own. Only
+// A benchmark with a lock needs as many words at each of many ranks as at each of a few, apart from the lock's words. Only
 // traditional windows have a directory of all ranks.
 func TestWordsOfManyRanks(t *testing.T) {
 	spec, _ := LockByName("D-MCS")

@@ -24,7 +24,7 @@ import (
 //
 //	go test ./locks -run '^$' -bench Ratios -benchtime 1x
 //
-// prints tables for docs/measured/locks.md. For a part of them, run Ratios/Uncontended,
+// prints tables for docs/measured. For a part of them, run Ratios/Uncontended,
 // Ratios/FIFO, Ratios/ReaderWriter or Ratios/Processes. Absolute figures depend on the
 // machine and the moment. Most targets are ratios.
 var (

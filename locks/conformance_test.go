@@ -144,7 +144,7 @@ func conformVariants(t *testing.T, names ...string) {
 				t.Parallel()
 				for _, c := range lockstest.Cases() {
 					if !strings.HasPrefix(c.Name, "cost/") && !slices.Contains(v.Without, c.Name) { // the costs of a row are without options
-						conform(t, c, lockstest.Of(spec).As(v), backendsOf(names...)...)
+						conform(t, c, lockstest.Of(spec).With(v), backendsOf(names...)...)
 					}
 				}
 			})

@@ -20,7 +20,7 @@ var (
 	sweepSmall = 3000
 )
 
-// TestSweep explores every lock far, and prints the table of docs/measured/explored.md.
+// TestSweep explores every lock far, and prints a row for each: docs/explanation/explored.md.
 func TestSweep(t *testing.T) {
 	if *sweep <= 0 {
 		t.Skip("-locks.sweep is not given: go test ./locks -run '^TestSweep$' -locks.sweep 1 -timeout 1h")

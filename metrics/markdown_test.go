@@ -40,15 +40,15 @@ func markdown() string {
 	var b strings.Builder
 	b.WriteString(`# Metrics
 
-Made by ` + "`go generate ./metrics`" + ` from what is exported. Each metric has the label
-` + "`node`" + `, the number of the process in its run. Beside these there are Go's own
-(` + "`go_*`" + `), the process's (` + "`process_*`" + `) and, if the nodes were given a registerer
-(` + "`nodes.Network.Registerer`" + `), go-libp2p's (` + "`libp2p_*`" + `).
+` + "`go generate ./metrics`" + ` makes this page. Each metric has the label ` + "`node`" + `, the
+number of the process in its run. Go's own metrics (` + "`go_*`" + `), the process's
+(` + "`process_*`" + `) and, with ` + "`nodes.Network.Registerer`" + `, go-libp2p's (` + "`libp2p_*`" + `)
+stand beside these.
 
-Histograms are native and classic at once: a scraper gets the native ones, eight
-buckets to each factor of two, if it asks for them. Times are sampled where accesses
-follow one another so quickly that looking at a clock would show: one that is timed
-then stands for those since the last. Counters are exact.
+Histograms are native, eight buckets to each factor of two, and classic for scrapers that
+do not ask for native ones. Times are sampled where accesses follow one another so quickly
+that looking at a clock would show. A timed access then stands for those since the last
+one. Counters are exact.
 
 | metric | type | labels | meaning |
 |---|---|---|---|
@@ -56,7 +56,7 @@ then stands for those since the last. Counters are exact.
 	all := families()
 	slices.SortFunc(all, func(x, y family) int { return strings.Compare(x.name, y.name) })
 	for _, f := range all {
-		labels := "none"
+		labels := "–"
 		if len(f.labels) > 0 {
 			labels = strings.Join(f.labels, ", ")
 		}

@@ -18,7 +18,7 @@ import (
 //
 //	go test ./orwl -run '^$' -bench Lockers -benchtime 1x
 //
-// prints tables for docs/measured/locks.md: the rate of each lock, its ratio to a channel of
+// prints tables for docs/measured: the rate of each lock, its ratio to a channel of
 // capacity 1 as a mutex, its ratio to sync.Mutex or sync.RWMutex, and the coefficient
 // of variation of what the goroutines got. All contenders take turns; a figure is the
 // median of the turns. Lockers/Mutex, Lockers/RWMutex and Lockers/Uncontended are parts.

@@ -54,3 +54,10 @@ func (out Out[T]) Access() *Access { return out.access }
 
 // Write is what Out.Slice is made of.
 func Write[T any](a *Access) []T { return write[T](a) }
+
+// Leave asks the node to leave the run, as SIGTERM does. It reports whether a cut can hold what the node has: else the process would end at
+// once.
+func (rt *Runtime) Leave() bool {
+	s := rt.o.Nodes.survival
+	return s != nil && s.cuts.Load() && !s.leaves.Swap(true)
+}

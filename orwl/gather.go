@@ -29,12 +29,12 @@ func (rt *Runtime) Gather(ctx context.Context, name string, blob []byte) ([][]by
 	return all, err
 }
 
-// Counts are those of the nodes: see [Nodes.Counts].
+// Counts returns what the nodes have counted: see [Nodes.Counts].
 func (rt *Runtime) Counts() queue.SiteCounts { return rt.o.Nodes.Counts() }
 
 // Processors is how many processors the nodes use together: GOMAXPROCS of each
-// when it joined. Nodes of one machine do not have more than it has. All nodes get the same
-// answer, in all lives of the run that of the first one, so a program may cut its work by it.
+// when it joined. Nodes of one machine do not have more than it has. All nodes get the same answer.
+// It stays the same in all lives of the run, so a program may cut its work by it.
 func (rt *Runtime) Processors() int { return rt.o.Nodes.used() }
 
 // Life is the number of this life of the run, from 1: see [Run].

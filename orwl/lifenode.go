@@ -21,7 +21,7 @@ type lifeNode struct {
 	among     []uint64 // by seat: the incarnation of the node; nil: the network has no other nodes, in all lives
 
 	mu     sync.Mutex
-	drops  []func()          // forget who takes parcels, and who hears of other nodes
+	drops  []func()          // unregister the receivers of parcels and of news about other nodes
 	rounds map[string]uint64 // of gatherings, by name
 }
 
@@ -46,7 +46,7 @@ func (l *lifeNode) end() {
 	}
 }
 
-// until has v until the life ends. The network never forgets whom it has told of another node.
+// until holds v until the life ends, and nil from then on. The network never drops a receiver of its news.
 func until[T any](l *lifeNode, v T) *atomic.Pointer[T] {
 	at := new(atomic.Pointer[T])
 	at.Store(&v)

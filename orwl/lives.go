@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/internal/message"
@@ -64,10 +65,11 @@ type survival struct {
 const mostBarren = 3
 
 // errLifeOver ends the life of a run because a node has wanted it, and a cut is whole. errAllLeave ends the run because all nodes
-// were asked to leave it.
+// were asked to leave it. errBehind is for a process that comes when the run is over.
 var (
 	errLifeOver = errors.New("orwl: this life of the run is over")
 	errAllLeave = errors.New("orwl: all nodes of the run were asked to end")
+	errBehind   = errors.New("orwl: the others have ended the run without this node, which was apart from them or has come late: their reports have the result")
 )
 
 // errMortal is what keeps a run from going on after the loss of a node.
@@ -230,6 +232,7 @@ func (n *Nodes) meet(ctx context.Context, l message.Life) ([][]byte, error) {
 // false: then err is how the run has ended.
 func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ error) {
 	s := n.survival
+	own := s.life
 	texts, unmet := n.meet(ctx, n.ended(ctx, err))
 	if unmet != nil {
 		return n, false, errors.Join(err, unmet)
@@ -266,6 +269,8 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 	switch {
 	case !goesOn && !came:
 		return n, false, err
+	case s.life == own && n.wasLeft(texts):
+		return n, false, errors.Join(err, errBehind)
 	case goesOn && barren >= mostBarren:
 		return n, false, errors.Join(err, fmt.Errorf("orwl: %d lives in a row have ended before they made a cut", mostBarren))
 	}
@@ -284,6 +289,17 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 	s.life++
 	s.plan, s.mortal = lives.Choose(kept), nil
 	return n.follow(ctx, in, among)
+}
+
+// wasLeft reports whether a node of this process's last life has left without a word to those that are here. So it was in a later life, or has ended the
+// run. A late process that finds only others of its kind comes behind the end, too.
+func (n *Nodes) wasLeft(texts [][]byte) bool {
+	if n.node == nil {
+		return n.place.Late
+	}
+	return slices.ContainsFunc(n.node.seats, func(seat int) bool {
+		return texts[seat] == nil && errors.Is(n.network.Lost(seat), node.ErrLeft)
+	})
 }
 
 // follow prepares the next life, on some seats of the network. A process that has none of them has left.
@@ -312,8 +328,8 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 	return next, err == nil, err
 }
 
-// settle waits until this node is sure of all others, or has lost them. One that has stood still for a moment is sure of nobody, and the
-// next heartbeats decide. It would end the next life at once.
+// settle waits until this node suspects no other node: it has heard from each, or has given it up. A node that has stood still for a moment
+// suspects all others until the next heartbeats. Without this wait, it would end the next life at once.
 func (n *Nodes) settle(ctx context.Context) error {
 	again := time.NewTicker(tick / 4)
 	defer again.Stop()

@@ -171,7 +171,7 @@ func TestLives(t *testing.T) {
 	}
 }
 
-// TestLeaves has a node asked to leave, as by SIGTERM. The others go on from a cut without it, and nobody sees an error.
+// TestLeaves has a node asked to leave, as by SIGTERM. The others go on from a cut without it, and no node has an error.
 func TestLeaves(t *testing.T) {
 	c := chain{tasks: 7, rounds: 300, ends: map[int]int{3: 10, 5: 150, 6: 299}}
 	for _, nodes := range []int{2, 3} {

@@ -108,7 +108,7 @@ func TestWhyOnNodes(t *testing.T) {
 	}
 }
 
-// planted runs three processes, one of which hangs, until so many of them have named it.
+// planted runs three processes. One of them hangs. The run ends when as many processes as names says have named that one.
 func planted(t *testing.T, how string, at, names int, want string) {
 	ctx, cancel := context.WithTimeout(t.Context(), chaosPatience)
 	defer cancel()

@@ -47,7 +47,7 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 // Name is the name given to New.
 func (r *Resource) Name() string { return of(r).Name() }
 
-// Size is the number of bytes at this moment, as this node knows it. It waits for nobody.
+// Size is the number of bytes at this moment, as this node knows it. It never waits.
 func (r *Resource) Size() int { return of(r).Inspect().Size }
 
 // Snapshot appends the bytes to dst as they are between two accesses, and returns their version. It is a relaxed access.
@@ -67,8 +67,8 @@ func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, vers
 //	...
 //	in.Leave()
 //
-// It takes no part in the FIFO order, and follows the leaf rule: who holds an ordered grant makes no relaxed access, and
-// who is inside a relaxed access waits for no ordered grant. The first relaxed access also waits for every request that
+// It takes no part in the FIFO order, and follows the leaf rule: a holder of an ordered grant makes no relaxed access, and
+// a relaxed section waits for no ordered grant. The first relaxed access also waits for every request that
 // was made before it, until that is acquired or cancelled. With the context of a task of package orwl, an access that
 // breaks the rule fails at once. With any other context it may wait for ever.
 func (r *Resource) Relaxed(ctx context.Context, m Mode) (Inside, error) {

@@ -31,7 +31,7 @@ type field struct {
 	problem
 	grid, each size // blocks, and elements in each
 	form       form
-	figures    *figures  // nil: nobody sees them
+	figures    *figures  // nil: the run has no port that shows them
 	why        io.Writer // gets the placement of the run; nil: it is not asked for
 	films      bool      // the run is filmed
 	past       *past     // of this process

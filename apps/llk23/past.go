@@ -17,7 +17,7 @@ type past struct {
 	Life  int           // the last life that this node was in; 0: none
 	Seats []int         // of the nodes of that life
 	Lost  bool          // it has ended because of a loss
-	Took  time.Duration // the time from the beginning of the first life to that of this one
+	Took  time.Duration // from the beginning of the first life to the beginning of this one
 	News  []string      // such as "node 1 was lost"
 	began time.Time
 }

@@ -36,7 +36,7 @@ func TestOneBar(t *testing.T) {
 		t.Error(err)
 	}
 	_ = cmd.Wait()
-	// If nobody had the terminal any more, the kernel might say so before all was read.
+	// This test keeps the terminal open: without a writer the kernel may end the reading before all was read.
 	const end = "the end"
 	if _, err := terminal.WriteString(end); err != nil {
 		t.Fatal(err)

@@ -144,7 +144,7 @@ func (e *Exhibit) Nodes(nodes *orwl.Nodes) {
 	}
 }
 
-// Watch shows a runtime and its nodes, in the place of those of the life before. The program has declared nothing yet.
+// Watch shows a runtime and its nodes, in the place of the former life's. The program has declared nothing yet.
 func (e *Exhibit) Watch(rt *orwl.Runtime) {
 	if e == nil {
 		return

@@ -13,9 +13,9 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// cluster is a described machine that runs the paper's Fig. 2(d). Each node has four cores and 4x4 blocks, below those
-// of the node before. The simulator plays the cores in virtual time: a core has the four blocks of a column. It
-// sweeps the one that is furthest behind of those that may go on. Then it sends frontiers to other nodes, tells the
+// cluster is a described machine that runs the paper's Fig. 2(d). Each node has four cores and 4x4 blocks, below the
+// blocks of the node before. The simulator plays the cores in virtual time: a core has the four blocks of a column.
+// Of the blocks that may go on, it sweeps the one that is furthest behind. Then it sends frontiers to other nodes, tells the
 // neighbours, and waits if it has no block that may go on.
 type cluster struct {
 	machine model.Model

@@ -38,7 +38,7 @@ type METG struct {
 var ErrSweep = errors.New("taskbench: no METG")
 
 // Run searches for the METG of a system: it doubles the iterations until the threshold is
-// reached, and then halves the interval. The peak is that of large tasks which read nothing.
+// reached, and then halves the interval. The peak is the rate of large tasks that read nothing.
 func (s Sweep) Run(ctx context.Context, system System) (METG, error) {
 	for _, g := range s.Graphs {
 		if g.Kernel.Type == Empty {

@@ -3,7 +3,7 @@ package taskbench
 import "math/bits"
 
 // uniform is a number from 0 to 1 that the words decide: their SipHash with Task Bench's key.
-// So the random patterns and the uneven loads are those of Task Bench.
+// So the random patterns and the uneven loads are the same as in Task Bench.
 func uniform(words ...int) float64 {
 	return float64(sipHash(0x0807060504030201, 0x000f0e0d0c0b0a09, words)) * 0x1p-64
 }

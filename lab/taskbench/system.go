@@ -17,8 +17,8 @@ type System interface {
 	Close() error
 }
 
-// Result is what a run took, and what it has computed. Two systems that have run the same
-// graphs have the same Checksum: a hash of which task read whose output.
+// Result is what a run took, and what it has computed. Checksum hashes which task read the output
+// of which other task. Two systems that have run the same graphs have the same one.
 type Result struct {
 	Elapsed  time.Duration // from the start of the first task to the end of the last one
 	Tasks    int64

@@ -33,7 +33,7 @@ type bias struct {
 	_       [line]byte
 }
 
-// impatience is a compromise. See docs/measured/locks.md.
+// impatience is a compromise. See BenchmarkLockers of package orwl.
 const impatience = 32
 
 // acquire acquires the lock, where seats may keep it, for a goroutine that holds the seat.

@@ -41,8 +41,8 @@ func (s Subject) ByOperations() Subject {
 	return s
 }
 
-// As is the subject with the parameters of a variant.
-func (s Subject) As(v Variant) Subject {
+// With returns the subject with the parameters of a variant.
+func (s Subject) With(v Variant) Subject {
 	whole := s.New
 	s.New = func(f rma.Fabric, o locks.Options) (At, error) {
 		v.Set(&o)

@@ -107,6 +107,8 @@ func (n *Node) takeChange(from int, bulk []byte) error {
 		n.mu.Unlock()
 	}
 	switch {
+	case begun && said.Kind == membership.Miss:
+		n.group.Go(func() { n.takeMiss(from, said) })
 	case begun:
 		err = n.change(func(m *membership.Member) ([]membership.Letter, error) { return m.Step(from, said) })
 	case !n.options.Late && (from != 0 || said.Number != 1) || said.Seats[n.number].Life != n.options.Incarnation:
@@ -118,6 +120,16 @@ func (n *Node) takeChange(from int, bulk []byte) error {
 		return fmt.Errorf("%w: node %d: %w", ErrProtocol, from, err)
 	}
 	return nil
+}
+
+// takeMiss takes a Miss a lease after it has come. If the silent node is silent for this one, too, it is lost by then, and the node that
+// misses it stays. All that hear a node that stops lose it within a beat, in any order.
+func (n *Node) takeMiss(from int, said membership.Message) {
+	terms := n.options.terms()
+	n.sleep(terms.GivesUp(n.now()) + int64(terms.MostBeat()))
+	if n.ctx.Err() == nil {
+		_ = n.change(func(m *membership.Member) ([]membership.Letter, error) { return m.Step(from, said) }) // Parse has checked it
+	}
 }
 
 // loses reports whether an epoch is without a node that was in the one before and has not left.

@@ -179,7 +179,7 @@ func (g *graph) idle() string {
 	return "no task runs: the run has not begun"
 }
 
-// circle is a circle of tasks, each of which waits for the next one, or nil.
+// circle returns tasks that wait for each other in a circle: each waits for the next one. It is nil if there are none.
 func (g *graph) circle() []int {
 	state := make([]uint8, len(g.all)) // 1: on the way, 2: no circle behind it
 	for begin := range g.all {

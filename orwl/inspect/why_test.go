@@ -295,7 +295,7 @@ func TestWhyOfMany(t *testing.T) {
 	}
 }
 
-// BenchmarkTasks judges 4,000 tasks, half of which wait.
+// BenchmarkTasks judges 4,000 tasks. Half of them wait.
 func BenchmarkTasks(b *testing.B) {
 	var r Run
 	for n := range 64 {

@@ -47,8 +47,9 @@
 //
 // # Two members that are cut off from each other
 //
-// Both may hear the chair. Each member tells its chair which members it has lost by silence (Miss). The chair then loses the
-// junior one of the two, too, if it has a quorum without it. The junior one is apart. It comes again, and knocks, and is let in
+// Both may hear the chair. Each member tells its chair which members it has lost by silence (Miss). The caller hands that on when a lease is over:
+// a member that has stopped is lost by the chair then, too. If the chair still hears both, it loses the
+// junior one of them, if it has a quorum without it. The junior one is apart. It comes again, and knocks, and is let in
 // when the other one hears it.
 //
 // # Lives that are apart

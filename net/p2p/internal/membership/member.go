@@ -92,10 +92,10 @@ func (m *Member) learn(node int, how State, sure bool) {
 	}
 }
 
-// believe notes which nodes are gone.
+// believe notes which nodes have ended. A node that leaves says so itself, behind everything else: a list of a gathering may be on its way.
 func (m *Member) believe(gone []State) {
 	for i, s := range gone {
-		if s != Absent {
+		if s != Absent && s != Left {
 			m.learn(i, s, m.sure(i))
 		}
 	}

@@ -170,6 +170,8 @@ type Carrier struct {
 	// QUIC makes a transport that takes the place of TCP, of its encryption and of yamux. The
 	// host closes the io.Closer last.
 	QUIC func(private crypto.PrivKey, gater connmgr.ConnectionGater, manager network.ResourceManager) (transport.Transport, io.Closer, error)
+	// Streams makes a transport that takes the place of TCP below its encryption. Package p2ptest has that of a simulated network.
+	Streams func(up transport.Upgrader, manager network.ResourceManager) transport.Transport
 }
 
 // carry makes the transports of a host: one for each kind of connection that it dials, and
@@ -215,6 +217,9 @@ func (a *assembled) tcp(o Options, g connmgr.ConnectionGater, private crypto.Pri
 	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, a.manager, g, upgrader.WithAcceptTimeout(o.Hello))
 	if err != nil {
 		return nil, fmt.Errorf("p2p: upgrader of node %d: %w", o.Number, err)
+	}
+	if o.Carrier.Streams != nil {
+		return o.Carrier.Streams(up, a.manager), nil
 	}
 	// A port that others may share could be another run's.
 	t, err := tcp.NewTCPTransport(up, a.manager, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(o.Hello))

@@ -1,0 +1,470 @@
+package p2ptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// World is a network of simulated machines, for the nodes of a test in a bubble of testing/synctest: time passes only
+// while all of them wait. A Process takes the place of the kernel's sockets, below everything else of a node:
+//
+//	w := p2ptest.NewWorld(seed)
+//	n, err := p2p.Join(ctx, p2p.Options{Carrier: w.Process(1).Carrier(), Listen: w.Process(1).Address(), ...})
+//
+// A connection delivers what is written in order, each write after a delay of its own. A write that falls into a cut is sent again,
+// as TCP does: 0.2, 0.6, 1.4 and 3 seconds after it, and so on.
+type World struct {
+	mu    sync.Mutex
+	rng   *rand.Rand
+	hosts map[int]*Process
+	cuts  map[[2]int]bool
+	// Slowest is how long a write takes to arrive, at most: a millisecond if zero.
+	Slowest time.Duration
+}
+
+// NewWorld is a world whose delays follow from a seed.
+func NewWorld(seed uint64) *World {
+	return &World{rng: rand.New(rand.NewPCG(seed, 1)), hosts: make(map[int]*Process), cuts: make(map[[2]int]bool)}
+}
+
+// Process is the sockets of one process.
+type Process struct {
+	world   *World
+	number  int
+	at      netip.Addr
+	next    uint16 // port
+	changed chan struct{}
+
+	listeners map[string]*listener
+	conns     map[*conn]bool
+	stopped   bool
+	dead      bool
+}
+
+// Process is the process with a number, from 0 to 200. One that was killed is replaced by another one with the same address.
+func (w *World) Process(number int) *Process {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h := w.hosts[number]
+	if h == nil || h.dead {
+		next := uint16(1000)
+		if h != nil {
+			next = h.next
+		}
+		h = &Process{
+			world: w, number: number, at: netip.AddrFrom4([4]byte{10, 0, 0, byte(number + 1)}), next: next, changed: make(chan struct{}),
+			listeners: make(map[string]*listener), conns: make(map[*conn]bool),
+		}
+		w.hosts[number] = h
+	}
+	return h
+}
+
+// Address is where the host may listen.
+func (h *Process) Address() string { return netip.AddrPortFrom(h.at, 0).String() }
+
+// Cut lets nothing pass between two hosts, until Heal.
+func (w *World) Cut(a, b int) { w.link(a, b, true) }
+
+// Heal ends a cut.
+func (w *World) Heal(a, b int) { w.link(a, b, false) }
+
+func (w *World) link(a, b int, cut bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cuts[[2]int{min(a, b), max(a, b)}] = cut
+}
+
+// isCut reports whether nothing passes. w.mu is held.
+func (w *World) isCut(a, b int) bool { return w.cuts[[2]int{min(a, b), max(a, b)}] }
+
+// delay is how long a write takes. w.mu is held.
+func (w *World) delay() time.Duration {
+	most := w.Slowest
+	if most == 0 {
+		most = time.Millisecond
+	}
+	return 10*time.Microsecond + time.Duration(w.rng.Int64N(int64(most)))
+}
+
+// Stop has the process read nothing until Continue, and hold back what it writes. The others write into its buffers. Its time goes on.
+func (h *Process) Stop() { h.stop(true) }
+
+// Continue ends Stop.
+func (h *Process) Continue() { h.stop(false) }
+
+func (h *Process) stop(stopped bool) {
+	h.world.mu.Lock()
+	defer h.world.mu.Unlock()
+	h.stopped = stopped
+	h.wake()
+}
+
+// wake has everything that waits look again. The world's mu is held.
+func (h *Process) wake() {
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// Kill ends the process: its connections are reset, and it gets no other ones.
+func (h *Process) Kill() {
+	w := h.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.dead = true
+	for c := range h.conns {
+		c.in.fail(syscall.ECONNRESET)
+		if peer := c.peer; !w.isCut(h.number, peer.host.number) {
+			peer.in.fail(syscall.ECONNRESET)
+		}
+	}
+	clear(h.listeners)
+	h.wake()
+}
+
+// runs waits until the process is not stopped. It returns an error if it is dead. The world's mu is held.
+func (h *Process) runs() error {
+	for h.stopped && !h.dead {
+		changed := h.changed
+		h.world.mu.Unlock()
+		<-changed
+		h.world.mu.Lock()
+	}
+	if h.dead {
+		return os.ErrProcessDone
+	}
+	return nil
+}
+
+// listen takes connections at an address of the process.
+func (h *Process) listen(address string) (net.Listener, error) {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	w := h.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := h.runs(); err != nil {
+		return nil, err
+	}
+	if at.Port() == 0 {
+		h.next++
+		at = netip.AddrPortFrom(at.Addr(), h.next)
+	}
+	l := &listener{host: h, at: at, came: make(chan *conn, 128), over: make(chan struct{})}
+	if h.listeners[at.String()] != nil || at.Addr() != h.at {
+		return nil, syscall.EADDRNOTAVAIL
+	}
+	h.listeners[at.String()] = l
+	return l, nil
+}
+
+// dial connects to an address.
+func (h *Process) dial(ctx context.Context, address string) (net.Conn, error) {
+	to, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return nil, err
+	}
+	w := h.world
+	peer := int(to.Addr().As4()[3]) - 1
+	for again := time.Second; ; again *= 2 { // a lost SYN is sent again after 1, 3 and 7 seconds
+		w.mu.Lock()
+		if err := h.runs(); err != nil {
+			w.mu.Unlock()
+			return nil, err
+		}
+		wait, cut := w.delay(), w.isCut(h.number, peer)
+		w.mu.Unlock()
+		if cut {
+			wait = again
+		}
+		if err := sleep(ctx, wait); err != nil {
+			return nil, fmt.Errorf("dial %s: %w", address, err)
+		}
+		if !cut {
+			return h.connect(peer, to)
+		}
+	}
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// connect makes a connection to a host that a SYN has reached.
+func (h *Process) connect(peer int, to netip.AddrPort) (net.Conn, error) {
+	w := h.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.hosts[peer]
+	if p == nil || p.listeners[to.String()] == nil || h.dead {
+		return nil, syscall.ECONNREFUSED
+	}
+	l := p.listeners[to.String()]
+	h.next++
+	here := netip.AddrPortFrom(h.at, h.next)
+	a, b := &conn{host: h, local: here, remote: to}, &conn{host: p, local: to, remote: here}
+	a.peer, b.peer = b, a
+	a.in, b.in = newPipe(b, a), newPipe(a, b)
+	select {
+	case l.came <- b:
+	default:
+		return nil, syscall.ECONNREFUSED
+	}
+	h.conns[a], p.conns[b] = true, true
+	return a, nil
+}
+
+type listener struct {
+	host *Process
+	at   netip.AddrPort
+	came chan *conn
+	over chan struct{}
+	once sync.Once
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.came:
+		l.host.world.mu.Lock()
+		err := l.host.runs()
+		l.host.world.mu.Unlock()
+		if err == nil {
+			return c, nil
+		}
+	case <-l.over:
+		return nil, net.ErrClosed
+	}
+	<-l.over // of a process that is dead
+	return nil, net.ErrClosed
+}
+
+// Close implements net.Listener.
+func (l *listener) Close() error {
+	w := l.host.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l.once.Do(func() {
+		close(l.over)
+		delete(l.host.listeners, l.at.String())
+		for len(l.came) > 0 {
+			c := <-l.came
+			c.in.fail(syscall.ECONNRESET)
+			c.peer.in.fail(syscall.ECONNRESET)
+		}
+	})
+	return nil
+}
+
+// Addr implements net.Listener.
+func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.at) }
+
+// conn is one end of a connection.
+type conn struct {
+	host          *Process
+	peer          *conn
+	local, remote netip.AddrPort
+	in            *pipe
+	closed        bool
+}
+
+// LocalAddr implements net.Conn.
+func (c *conn) LocalAddr() net.Addr { return net.TCPAddrFromAddrPort(c.local) }
+
+// RemoteAddr implements net.Conn.
+func (c *conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
+
+// SetDeadline implements net.Conn.
+func (c *conn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+
+// SetWriteDeadline implements net.Conn. A write does not wait.
+func (c *conn) SetWriteDeadline(time.Time) error { return nil }
+
+// SetReadDeadline implements net.Conn.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	w := c.host.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c.in.deadline = t
+	c.in.wake()
+	return nil
+}
+
+// Write implements net.Conn.
+func (c *conn) Write(b []byte) (int, error) {
+	w := c.host.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case c.host.dead:
+		return 0, os.ErrProcessDone
+	case c.closed:
+		return 0, net.ErrClosed
+	case c.in.err != nil && !errors.Is(c.in.err, io.EOF):
+		return 0, c.in.err
+	}
+	if len(b) > 0 {
+		c.peer.in.put(b)
+	}
+	return len(b), nil
+}
+
+// Read implements net.Conn.
+func (c *conn) Read(b []byte) (int, error) {
+	w := c.host.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return c.in.take(b)
+}
+
+// Close implements net.Conn. The other end reads what was written before.
+func (c *conn) Close() error {
+	w := c.host.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c.closed {
+		return nil
+	}
+	c.closed = true
+	delete(c.host.conns, c)
+	c.in.fail(net.ErrClosed)
+	c.peer.in.end()
+	return nil
+}
+
+// pipe is one direction of a connection. The world's mu guards it.
+type pipe struct {
+	from, to *conn
+	segments []segment
+	deadline time.Time
+	err      error // of the reader; io.EOF comes after the segments
+	changed  chan struct{}
+}
+
+// segment is what was written at once. An end of the stream is one without bytes.
+type segment struct {
+	bytes []byte
+	sent  time.Time
+	at    time.Time // when it arrives, if nothing is cut then
+	held  bool      // until its process continues
+	tries int
+}
+
+func newPipe(from, to *conn) *pipe { return &pipe{from: from, to: to, changed: make(chan struct{})} }
+
+func (p *pipe) wake() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// fail has all reads fail from now on.
+func (p *pipe) fail(err error) {
+	if p.err == nil {
+		p.err, p.segments = err, nil
+		p.wake()
+	}
+}
+
+// put sends bytes.
+func (p *pipe) put(b []byte) {
+	if p.err != nil {
+		return
+	}
+	now := time.Now()
+	s := segment{bytes: append([]byte(nil), b...), sent: now, at: now.Add(p.from.host.world.delay()), held: p.from.host.stopped}
+	if n := len(p.segments); n > 0 && p.segments[n-1].at.After(s.at) {
+		s.at = p.segments[n-1].at
+	}
+	p.segments = append(p.segments, s)
+	p.wake()
+}
+
+// end says that nothing follows.
+func (p *pipe) end() { p.put(nil) }
+
+// take reads what has arrived, and waits for it.
+func (p *pipe) take(b []byte) (int, error) {
+	w := p.to.host.world
+	for {
+		now := time.Now()
+		switch {
+		case p.to.host.dead:
+			return 0, os.ErrProcessDone
+		case p.err != nil:
+			return 0, p.err
+		case !p.deadline.IsZero() && !now.Before(p.deadline):
+			return 0, os.ErrDeadlineExceeded
+		}
+		var wait time.Duration = -1
+		if len(p.segments) > 0 && !p.to.host.stopped {
+			s := &p.segments[0]
+			if wait = s.at.Sub(now); wait <= 0 {
+				if s.held && p.from.host.stopped {
+					p.wait(-1)
+					continue
+				}
+				if !w.isCut(p.from.host.number, p.to.host.number) {
+					return p.read(b)
+				}
+				s.tries++
+				s.at = s.sent.Add(200 * time.Millisecond * time.Duration(1<<s.tries-1))
+				continue
+			}
+		}
+		if !p.deadline.IsZero() && (wait < 0 || p.deadline.Sub(now) < wait) {
+			wait = p.deadline.Sub(now)
+		}
+		p.wait(wait)
+	}
+}
+
+// read takes bytes of the first segment.
+func (p *pipe) read(b []byte) (int, error) {
+	s := &p.segments[0]
+	if len(s.bytes) == 0 {
+		p.err = io.EOF
+		return 0, p.err
+	}
+	n := copy(b, s.bytes)
+	if s.bytes = s.bytes[n:]; len(s.bytes) == 0 {
+		p.segments = p.segments[1:]
+	}
+	return n, nil
+}
+
+// wait waits for a time, or until something changes; for ever if it is negative.
+func (p *pipe) wait(d time.Duration) {
+	w, changed, here, there := p.to.host.world, p.changed, p.to.host.changed, p.from.host.changed
+	w.mu.Unlock()
+	defer w.mu.Lock()
+	var over <-chan time.Time
+	if d >= 0 {
+		t := time.NewTimer(d)
+		defer t.Stop()
+		over = t.C
+	}
+	select {
+	case <-changed:
+	case <-here:
+	case <-there:
+	case <-over:
+	}
+}
