@@ -1,7 +1,7 @@
 package dashboards
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,47 +11,22 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/grafana/grafana-foundation-sdk/go/dashboard"
+
 	"github.com/orwl/go-orwl/internal/promserver"
 )
 
-// page is what the tests read of a dashboard's file.
-type page struct {
-	UID, Title    string
-	SchemaVersion int
-	Panels        []picture
-	Templating    struct {
-		List []struct{ Name, Type, Definition string }
-	}
-}
+const (
+	schema  = 41 // the version of Grafana's format: Grafana 12's. Later ones read it, and so do earlier ones from 10 on.
+	columns = 24 // of a page
+	chosen  = "${datasource}"
+)
 
-type picture struct {
-	ID          int
-	Type, Title string
-	GridPos     struct{ X, Y, W, H int }
-	Datasource  struct{ UID string }
-	FieldConfig struct{ Defaults struct{ Unit string } }
-	Targets     []struct{ RefID, Expr, LegendFormat string }
-}
-
-func pages(t *testing.T) (all []page) {
+func pages(t *testing.T) []Page {
 	t.Helper()
-	files, err := filepath.Glob("*.json")
-	if err != nil || len(files) != len(All()) {
-		t.Fatalf("files %v, %v: want %d", files, err, len(All()))
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var p page
-		if err := json.Unmarshal(text, &p); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if regexp.MustCompile(`localhost|127\.0\.0\.1|://`).Match(text) {
-			t.Errorf("%s names a host", file)
-		}
-		all = append(all, p)
+	all, err := Pages()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d dashboards, %v", len(all), err)
 	}
 	return all
 }
@@ -60,25 +35,21 @@ func pages(t *testing.T) (all []page) {
 func TestPages(t *testing.T) {
 	uids := make(map[string]bool)
 	for _, p := range pages(t) {
-		if uids[p.UID] || !strings.HasPrefix(p.UID, "orwl-") || p.SchemaVersion != schema {
-			t.Errorf("%s: uid %q, schema %d", p.Title, p.UID, p.SchemaVersion)
+		if uids[p.UID] || "orwl-"+strings.TrimSuffix(p.File, ".json") != p.UID || p.SchemaVersion != schema {
+			t.Errorf("%s: uid %q in %s, schema %d", p.Title, p.UID, p.File, p.SchemaVersion)
 		}
 		uids[p.UID] = true
-		var chosen []string
-		for _, v := range p.Templating.List {
-			chosen = append(chosen, v.Name)
+		if regexp.MustCompile(`localhost|127\.0\.0\.1|://`).Match(p.Text) {
+			t.Errorf("%s names a host", p.File)
 		}
-		if !slices.Equal(chosen[:3], []string{"datasource", "job", "node"}) {
-			t.Errorf("%s asks for %v", p.Title, chosen)
-		}
-		for _, fault := range append(overlaps(p.Panels), blanks(p.Panels)...) {
+		for _, fault := range slices.Concat(overlaps(p.Panels), blanks(p.Panels), unasked(p.Templating.List)) {
 			t.Errorf("%s: %s", p.Title, fault)
 		}
 	}
 }
 
 // overlaps are panels with the id of another, or that lie on another, or beside the page.
-func overlaps(panels []picture) (faults []string) {
+func overlaps(panels []Panel) (faults []string) {
 	ids := make(map[int]bool)
 	taken := make(map[[2]int]string)
 	for _, p := range panels {
@@ -103,17 +74,22 @@ func overlaps(panels []picture) (faults []string) {
 }
 
 // blanks are panels that lack what makes them readable.
-func blanks(panels []picture) (faults []string) {
+func blanks(panels []Panel) (faults []string) {
 	for _, p := range panels {
 		if p.Type == "row" {
 			continue
 		}
-		if p.Title == "" || p.FieldConfig.Defaults.Unit == "" && p.Type != string(Table) || p.Datasource.UID != "${datasource}" || len(p.Targets) == 0 {
+		if p.Title == "" || p.FieldConfig.Defaults.Unit == "" && p.Type != "table" || p.Datasource.UID != chosen || len(p.Targets) == 0 {
 			faults = append(faults, fmt.Sprintf("panel %q: unit %q, data source %q, %d queries", p.Title, p.FieldConfig.Defaults.Unit, p.Datasource.UID, len(p.Targets)))
 		}
-		legends := make(map[string]bool)
+		legends, refs := make(map[string]bool), make(map[string]bool)
 		for _, q := range p.Targets {
-			if legends[q.LegendFormat] || q.LegendFormat == "" && p.Type != string(Table) {
+			faults = append(faults, misasked(p, q)...)
+			if refs[q.RefID] || q.RefID == "" {
+				faults = append(faults, fmt.Sprintf("panel %q has two queries %q", p.Title, q.RefID))
+			}
+			refs[q.RefID] = true
+			if legends[q.LegendFormat] || q.LegendFormat == "" && p.Type != "table" {
 				faults = append(faults, fmt.Sprintf("panel %q has legend %q", p.Title, q.LegendFormat))
 			}
 			legends[q.LegendFormat] = true
@@ -130,19 +106,64 @@ func blanks(panels []picture) (faults []string) {
 	return faults
 }
 
+// formats are the kinds of panels: how Grafana must put what Prometheus says.
+var formats = map[string]string{"timeseries": "", "stat": "", "table": "table", "heatmap": "heatmap"}
+
+// misasked is what is wrong with how a panel asks: a number and a table show a moment, others how it came there.
+func misasked(p Panel, q Target) (faults []string) {
+	format, known := formats[p.Type]
+	moment := p.Type == "stat" || p.Type == "table"
+	if !known || q.Format != format || q.Instant != moment || q.Range == moment || q.Datasource.UID != chosen {
+		faults = append(faults, fmt.Sprintf("panel %q of type %q asks %q for %q, instant %v, range %v", p.Title, p.Type, q.Datasource.UID, q.Format, q.Instant, q.Range))
+	}
+	return faults
+}
+
+// unasked are choices that are not there, or that do not follow the ones before.
+func unasked(list []Variable) (faults []string) {
+	var names []string
+	for i, v := range list {
+		names = append(names, v.Name)
+		follows := strings.Contains(v.Definition, `job=~"$job"`)
+		if i > 0 && (v.Type != "query" || !strings.HasPrefix(v.Definition, "label_values(") || i > 1 && !follows) {
+			faults = append(faults, fmt.Sprintf("%s is a %s by %q", v.Name, v.Type, v.Definition))
+		}
+	}
+	if len(names) < 3 || !slices.Equal(names[:3], []string{"datasource", "job", "node"}) || list[0].Type != "datasource" {
+		faults = append(faults, fmt.Sprintf("it asks for %v", names))
+	}
+	return faults
+}
+
 // TestFaultsOfPages shows that the tests above would find something.
 func TestFaultsOfPages(t *testing.T) {
-	good := picture{ID: 1, Type: "timeseries", Title: "a"}
+	good := Panel{ID: 1, Type: "timeseries", Title: "a"}
 	good.GridPos.W, good.GridPos.H = 8, 8
 	same, beside := good, good
 	beside.ID, beside.GridPos.X = 2, 20
-	for _, panels := range [][]picture{{good, same}, {good, beside}} {
+	for _, panels := range [][]Panel{{good, same}, {good, beside}} {
 		if len(overlaps(panels)) == 0 {
 			t.Errorf("nothing is wrong with %+v", panels)
 		}
 	}
-	if len(blanks([]picture{good})) == 0 {
+	if len(blanks([]Panel{good})) == 0 {
 		t.Error("nothing is wrong with a panel without queries")
+	}
+	asks := Target{RefID: "A", Range: true, Datasource: Source{UID: chosen}}
+	if faults := misasked(good, asks); len(faults) > 0 {
+		t.Error(faults)
+	}
+	moment, heat, from := asks, asks, asks
+	moment.Instant, heat.Format, from.Datasource.UID = true, "heatmap", "main"
+	for _, q := range []Target{moment, heat, from} {
+		if len(misasked(good, q)) == 0 {
+			t.Errorf("nothing is wrong with %+v", q)
+		}
+	}
+	for _, list := range [][]Variable{nil, {{Name: "datasource", Type: "datasource"}, {"job", "query", "label_values(orwl_info, job)"}, {"node", "query", "label_values(orwl_info, node)"}}} {
+		if len(unasked(list)) == 0 {
+			t.Errorf("nothing is wrong with %+v", list)
+		}
 	}
 }
 
@@ -238,6 +259,65 @@ func TestMetrics(t *testing.T) {
 	} {
 		if got := Metrics(c.expr); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", c.expr, got, c.want)
+		}
+	}
+}
+
+// TestSchema reads the dashboards as Grafana's own types, which know each field and what a field
+// may be. Panels are looked at as far as they are alike: their kinds have packages of their own, which
+// take minutes to compile.
+func TestSchema(t *testing.T) {
+	for _, d := range pages(t) {
+		text := d.Text
+		if err := asGrafana(text); err != nil {
+			t.Errorf("%s: %v", d.UID, err)
+		}
+		for from, to := range map[string]string{
+			`"schemaVersion":`: `"schemaversion":`, `"targetBlank": false`: `"targetBlank": "no"`, `"editable": true`: `"editable": 1`,
+			`"icon":`: `"icons":`,
+		} {
+			if changed := bytes.Replace(text, []byte(from), []byte(to), 1); bytes.Equal(changed, text) || asGrafana(changed) == nil {
+				t.Errorf("%s: %s instead of %s is not noticed", d.UID, to, from)
+			}
+		}
+	}
+}
+
+func asGrafana(text []byte) error {
+	//lint:ignore SA1019 dashboardv2 reads files of another form, which provisioning by folder does not take
+	var d dashboard.Dashboard
+	if err := d.UnmarshalJSONStrict(text); err != nil && err.Error() != "" { // without an error it is an empty list of them
+		return err
+	}
+	return d.Validate()
+}
+
+// Each alert leads to a section of a page that is there.
+func TestRunbooks(t *testing.T) {
+	const at = "https://github.com/orwl/go-orwl/blob/main/docs/reference/observe.md#"
+	rules, err := os.ReadFile("rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../docs/reference/observe.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections := make(map[string]bool)
+	for line := range strings.Lines(string(page)) {
+		if heading, is := strings.CutPrefix(line, "### "); is {
+			sections[strings.ToLower(strings.TrimSpace(heading))] = true
+		}
+	}
+	alerts := regexp.MustCompile(`(?m)^ +- alert: (\w+)$`).FindAllStringSubmatch(string(rules), -1)
+	books := regexp.MustCompile(`(?m)^ +runbook_url: (.*)$`).FindAllStringSubmatch(string(rules), -1)
+	if len(alerts) == 0 || len(books) != len(alerts) {
+		t.Fatalf("%d alerts and %d runbooks", len(alerts), len(books))
+	}
+	for i, a := range alerts {
+		name := strings.ToLower(a[1])
+		if books[i][1] != at+name || !sections[name] {
+			t.Errorf("the runbook of %s is %s, and the page has its section: %v", a[1], books[i][1], sections[name])
 		}
 	}
 }

@@ -1,15 +1,11 @@
 // Package dashboards is what a run looks like in Grafana, and what Prometheus has to
 // be told about it.
 //
-// The dashboards are written here as lists of rows and panels, and kept beside as the
-// JSON files that Grafana reads: overview.json, locks.json, network.json, llk23.json and
-// dht.json. The files are made from the lists,
-//
-//	go test ./dashboards -rewrite
-//
-// and a test fails if they differ. Each can be imported by hand or provisioned (see
+// The dashboards are the JSON files that Grafana reads: overview.json, locks.json,
+// network.json, llk23.json and dht.json. Each can be imported by hand or provisioned (see
 // grafana.yml); which Prometheus they ask, and which job and which nodes they show, is
-// chosen in them. They draw from metrics alone and need no recording rule.
+// chosen in them. They draw from metrics alone and need no recording rule. To change one,
+// edit its file: the tests say what is wrong with it.
 //
 // rules.yml has the recording and alert rules, rules_test.yml what they are to say in
 // made-up weather, and prometheus.yml a Prometheus that watches a run on this machine.
@@ -22,11 +18,9 @@
 // alert has a fault that sets it off, injected into a run that a real Prometheus
 // watches, and every panel an expression that Prometheus accepts.
 //
-// A panel on one metric of the selected nodes:
+// What a panel asks for chooses its series by job and node:
 //
-//	{Title: "Rounds", Unit: PerSecond, Queries: []Query{
-//		{"sum by (node) (rate(orwl_task_rounds_total{here}[$__rate_interval]))", "node {{node}}"},
-//	}}
+//	"expr": "sum by (node) (rate(orwl_task_rounds_total{job=~\"$job\", node=~\"$node\"}[$__rate_interval]))"
 //
 // The package takes no locks and starts nothing: it is data.
 package dashboards

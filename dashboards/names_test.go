@@ -98,24 +98,13 @@ func missing(named map[string]string, there map[string]bool) (all []string) {
 func TestNames(t *testing.T) {
 	there := exported(t)
 	recorded, _ := rules(t)
-	named := make(map[string]string) // by metric, where
+	named, err := Named()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for where, expr := range recorded {
 		for _, name := range Metrics(expr) {
 			named[name] = where
-		}
-	}
-	for _, d := range All() {
-		for _, c := range d.Choices {
-			named[c.Metric] = d.Title + ", " + c.Name
-		}
-		for _, r := range d.Rows {
-			for _, p := range r.Panels {
-				for _, q := range p.Queries {
-					for _, name := range Metrics(q.Expr) {
-						named[name] = d.Title + ", " + p.Title
-					}
-				}
-			}
 		}
 	}
 	if len(named) < 50 {

@@ -1,9 +1,11 @@
 package locks_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/mem"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // BenchmarkRatios compares our locks with their peers: what programs use instead. Both
@@ -228,3 +232,164 @@ func must(err error) {
 func ns(v float64) string        { return fmt.Sprintf("%.1f ns", v) }
 func million(f figure) string    { return fmt.Sprintf("%.2f M/s, cv %.3f", f.value/1e6, f.spread) }
 func times(ratio float64) string { return fmt.Sprintf("%.2f", ratio) }
+
+// BenchmarkChangingMix compares RMA-RW-A with fixed settings of RMA-RW on memory, where the share
+// of writers changes in phases. It reports the throughput of RMA-RW-A, of the best fixed setting's.
+//
+//	go test ./locks -run '^$' -bench ChangingMix -benchtime 3x
+func BenchmarkChangingMix(b *testing.B) {
+	settings := []struct {
+		lock string
+		tdc  func(ranks int) int
+	}{
+		{"RMA-RW-A", func(int) int { return 1 }},
+		{"RMA-RW", func(int) int { return 1 }},
+		{"RMA-RW", func(ranks int) int { return (ranks + 1) / 2 }},
+		{"RMA-RW", func(ranks int) int { return ranks }},
+	}
+	for _, ranks := range []int{2, 4, 8} {
+		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
+			least := make([]time.Duration, len(settings))
+			for range b.N {
+				for i, s := range settings {
+					took := mixOnMem(b, s.lock, ranks, locks.Options{TDC: s.tdc(ranks)})
+					if least[i] == 0 || took < least[i] {
+						least[i] = took
+					}
+				}
+			}
+			best := least[1]
+			for i, d := range least[1:] {
+				best = min(best, d)
+				b.ReportMetric(least[0].Seconds()/d.Seconds(), fmt.Sprintf("fixed-T_DC=%d/adaptive", settings[i+1].tdc(ranks)))
+			}
+			b.ReportMetric(best.Seconds()/least[0].Seconds(), "adaptive/best")
+		})
+	}
+}
+
+// mixOnMem is the time that goroutines take for the phases of changingMix.
+func mixOnMem(b *testing.B, lock string, ranks int, o locks.Options) time.Duration {
+	b.Helper()
+	const turns = 100_000
+	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
+	must(err)
+	defer f.Close()
+	spec, _ := locks.ByName(lock)
+	l, err := spec.New(f, o)
+	must(err)
+	var all sync.WaitGroup
+	begin := time.Now()
+	for p := range ranks {
+		w, err := f.Window(locks.Rank(p))
+		must(err)
+		m, mix := l.At(w).(locks.RWMutex), rand.New(rand.NewPCG(7, uint64(p)))
+		all.Go(func() {
+			for _, writers := range changingMix {
+				for range turns / ranks {
+					if mix.IntN(1000) < writers {
+						must(m.Acquire(context.Background()))
+						m.Release()
+					} else {
+						must(m.AcquireRead(context.Background()))
+						m.ReleaseRead()
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	return time.Since(begin)
+}
+
+//lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
+
+// uncontended measures acquire and release by one goroutine, again and again.
+func uncontended(r *report) {
+	for _, spec := range locks.All() {
+		if !selected(spec.Name) {
+			continue
+		}
+		machine, most := uncontendedTarget(spec)
+		m := fresh(r.B, spec.Name, machine, locks.Options{})[0]
+		r.hot(spec.Name+" on "+machine, most, "sync.Mutex", mutexHot(), func(n int) {
+			ctx := context.Background()
+			for range n {
+				must(m.Acquire(ctx))
+				m.Release()
+			}
+		})
+		if rw, ok := m.(locks.RWMutex); ok {
+			most := 0.0
+			if spec.Name == "RMA-RW" {
+				most = 2
+			}
+			r.hot(spec.Name+" reader on "+machine, most, "sync.RWMutex reader", readerHot(), func(n int) {
+				ctx := context.Background()
+				for range n {
+					must(rw.AcquireRead(ctx))
+					rw.ReleaseRead()
+				}
+			})
+		}
+	}
+}
+
+// uncontendedTarget is the machine on which a lock is measured, and the target: the
+// largest ratio to a sync.Mutex, or zero for no target.
+func uncontendedTarget(spec locks.Spec) (machine string, most float64) {
+	const flat, twoLevels = "core:4", "node:2 core:2"
+	switch {
+	case spec.Name == "D-MCS":
+		return flat, 5
+	case spec.Name == "RMA-MCS":
+		return twoLevels, 12
+	case spec.Name == "HMCS":
+		return twoLevels, 4
+	case strings.HasPrefix(spec.Name, "C-"):
+		return twoLevels, 3.5
+	case spec.Kind == locks.ReaderWriter:
+		return twoLevels, 0
+	case slices.Contains([]string{"MCS", "CLH", "HEM", "TKT"}, spec.Name):
+		return flat, 2
+	}
+	return flat, 0
+}
+
+func mutexHot() func(n int) {
+	var m sync.Mutex
+	return func(n int) {
+		for range n {
+			m.Lock()
+			m.Unlock()
+		}
+	}
+}
+
+func readerHot() func(n int) {
+	var m sync.RWMutex
+	return func(n int) {
+		for range n {
+			m.RLock()
+			m.RUnlock()
+		}
+	}
+}
+
+// hot compares the time of one repetition of do with one of peerDo.
+func (r *report) hot(what string, most float64, peer string, peerDo, do func(n int)) {
+	const n = 100_000
+	once := func(do func(n int)) func() figure {
+		return func() figure {
+			begin := time.Now()
+			do(n)
+			return figure{value: float64(time.Since(begin).Nanoseconds()) / n}
+		}
+	}
+	m := inTurns(3*(*ratioTurns), once(peerDo), once(do))
+	target := ""
+	if most > 0 {
+		target = fmt.Sprintf("≤ %g", most)
+	}
+	r.row(what, ns(m[1].value), peer+" "+ns(m[0].value), times(m[1].ratio), target, m[1].ratio <= most)
+}

@@ -3,10 +3,13 @@ package metrics
 import (
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/orwl"
 )
 
 // describe makes the descriptors of all families.
@@ -191,4 +194,81 @@ func (m *Metrics) look(t *task) (asleep bool) {
 	t.slept = max(t.slept, slept)
 	t.computed = max(t.computed, inSeconds(ended-began)-t.slept)
 	return asleep
+}
+
+// ratchet keeps counters from going back. A scrape adds up counts that change meanwhile, and
+// reads some a moment before others: it may count an access as held and then as released, or
+// a wait as begun and not over. So a sum may be one less than the last time, and Prometheus
+// would take this for a restart.
+type ratchet struct {
+	mu   sync.Mutex
+	told map[string]float64 // the most that was told, by name and labels
+}
+
+// most is v, or what was told before if that is more.
+func (r *ratchet) most(v float64, name string, labels []string) float64 {
+	key := name + "\x00" + strings.Join(labels, "\x00")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if before := r.told[key]; before >= v {
+		return before
+	}
+	if r.told == nil {
+		r.told = make(map[string]float64)
+	}
+	r.told[key] = v
+	return v
+}
+
+// past is what tasks have counted that the runtime knows no more. Counters never go back, so
+// their counts stay. Their records do not: a program may have any number of stages.
+type past struct {
+	ordered [len(modes)]sums
+	tasks   map[string]taskSums // by the label task, or by "" without it
+	site    queue.SiteCounts    // of the lives before
+	stalls  uint64
+}
+
+// taskSums are what tasks have done.
+type taskSums struct {
+	rounds          uint64
+	computed, slept float64
+}
+
+// forget adds up what a task has counted, and drops its records.
+func (m *Metrics) forget(t *orwl.Task) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.byTask[t]; known != nil {
+		m.drop(known)
+	}
+}
+
+// drop is forget. m.mu is held.
+func (m *Metrics) drop(known *task) {
+	m.look(known)
+	if m.past.tasks == nil {
+		m.past.tasks = make(map[string]taskSums)
+	}
+	m.past.tasks[m.label(known)] = m.past.tasks[m.label(known)].with(known)
+	for _, w := range known.watches {
+		m.past.ordered[w.mode].add(w)
+		m.places.Add(-1)
+		w.on.places.Add(^uint32(0))
+	}
+	m.watches = slices.DeleteFunc(m.watches, func(w *watch) bool { return w.task == known })
+	m.tasks = slices.DeleteFunc(m.tasks, func(other *task) bool { return other == known })
+	delete(m.byTask, known.Task)
+}
+
+// label is the label under which a task's counts are told.
+func (m *Metrics) label(t *task) string {
+	if m.o.Tasks {
+		return t.Name()
+	}
+	return ""
+}
+
+func (s taskSums) with(t *task) taskSums {
+	return taskSums{s.rounds + uint64(t.Round()), s.computed + t.computed, s.slept + t.slept}
 }

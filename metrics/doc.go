@@ -34,8 +34,8 @@
 // Without a Metrics, nothing. With one, a hand-over between tasks that do nothing else takes
 // up to 5 % longer. Each place counts in memory of its own, and a scrape adds up. Clocks
 // cost more than that, so only some accesses are timed: the quicker they follow one another,
-// the fewer (pace.go). A glance every few milliseconds sees the waits without times
-// (glance.go). Counters are exact. Histograms of quick accesses are estimates.
+// the fewer (watch.go). A glance every few milliseconds sees the waits without times
+// (watch.go). Counters are exact. Histograms of quick accesses are estimates.
 //
 // # What is bound
 //

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockers"
+	"github.com/orwl/go-orwl/net/node"
 )
 
 // ErrName is a lock that has the name of another, or none.
@@ -90,4 +91,30 @@ func variation(ranks []locks.Counts) float64 {
 	}
 	mean := sum / n
 	return math.Sqrt(max(0, squares/n-mean*mean)) / mean
+}
+
+// Sessions adds the sessions of a server: a *session.Server. A process has one at most.
+func (m *Metrics) Sessions(server interface{ Counts() node.SessionCounts }) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.sessions = server.Counts
+}
+
+// collectSessions is called with m unlocked.
+func (m *Metrics) collectSessions(s sink) {
+	m.mu.Lock()
+	counts := m.sessions
+	m.mu.Unlock()
+	if counts == nil {
+		return
+	}
+	c := counts()
+	s.gauge("orwl_sessions", float64(c.Sessions))
+	s.gauge("orwl_session_locks", float64(c.Held), "held")
+	s.gauge("orwl_session_locks", float64(c.Waiting), "waiting")
+	s.count("orwl_sessions_opened_total", c.Opened)
+	s.count("orwl_sessions_expired_total", c.Expired)
+	s.count("orwl_session_locks_granted_total", c.Granted)
+	s.count("orwl_session_locks_lost_total", c.Lost)
+	s.count("orwl_session_forced_releases_total", c.Forced)
 }

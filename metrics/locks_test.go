@@ -9,6 +9,7 @@ import (
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/mem"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -132,6 +133,31 @@ func TestVariation(t *testing.T) {
 	}{{nil, 0}, {of(0, 0), 0}, {of(5, 5, 0), 0}, {of(1, 3), 0.5}} {
 		if got := variation(c.ranks); got != c.want {
 			t.Errorf("%v: %v, want %v", c.ranks, got, c.want)
+		}
+	}
+}
+
+// busyServer is a server with sessions.
+type busyServer struct{}
+
+func (busyServer) Counts() node.SessionCounts {
+	return node.SessionCounts{Sessions: 1, Held: 2, Waiting: 3, Opened: 4, Expired: 5, Granted: 6, Lost: 7, Forced: 8}
+}
+
+// TestSessions tells what a server counts.
+func TestSessions(t *testing.T) {
+	m, registry := made(t, Options{})
+	m.Sessions(busyServer{})
+	for i, name := range []string{
+		"orwl_sessions", "orwl_session_locks", "orwl_session_locks", "orwl_sessions_opened_total", "orwl_sessions_expired_total",
+		"orwl_session_locks_granted_total", "orwl_session_locks_lost_total", "orwl_session_forced_releases_total",
+	} {
+		var labels []string
+		if name == "orwl_session_locks" {
+			labels = []string{[]string{"", "state=held", "state=waiting"}[i]}
+		}
+		if got := value(t, registry, name, labels...); got != float64(i+1) {
+			t.Errorf("%s %v is %v, want %d", name, labels, got, i+1)
 		}
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/orwl"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write docs/reference/metrics.md anew")
@@ -85,5 +88,30 @@ func bounds() []struct{ name, values string } {
 		{"state", "here, suspected, lost, left of nodes; working, waiting, ended of tasks; held, waiting of locks"},
 		{"task", "the names of tasks"},
 		{"when", "in_time, late"},
+	}
+}
+
+// Prometheus' own tool finds nothing wrong with names, units and help.
+func TestPromtool(t *testing.T) {
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed: the package prometheus has it")
+	}
+	m, registry := made(t, Options{Tasks: true})
+	m.door("RMA-RW")
+	k, err := orwl.NewLocker("MCS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Locker("lock", k); err != nil {
+		t.Fatal(err)
+	}
+	crowded(t, m, 2, 10, 0, false)
+	s := serves(t, ServerOptions{Gatherer: registry})
+	_, _, body := ask(t, s, "/metrics", "")
+	c := exec.CommandContext(t.Context(), tool, "check", "metrics")
+	c.Stdin = strings.NewReader(body)
+	if out, err := c.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
 	}
 }

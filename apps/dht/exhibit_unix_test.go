@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/internal/rings"
 )
@@ -138,5 +139,28 @@ func TestMetricsRefused(t *testing.T) {
 		if err == nil || strings.Count(string(out), "\n") > 2 || !strings.Contains(string(out), c.says) {
 			t.Errorf("-metrics %s: %v, %q, want a line about %q", c.address, err, out, c.says)
 		}
+	}
+}
+
+// Ctrl-C ends a contest with the exit code of shells.
+func TestBenchInterrupted(t *testing.T) {
+	c := program(t, nil, "bench", "-ranks", "2", "-ops", "16777216")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Scan() // the title: the contest begins
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	for lines.Scan() {
+	}
+	_ = c.Wait() // says the exit code again
+	if code := c.ProcessState.ExitCode(); code != command.Interrupted {
+		t.Errorf("exit code %d, want %d", code, command.Interrupted)
 	}
 }

@@ -9,15 +9,18 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/orwl/go-orwl/apps/dht/budget"
 	"github.com/orwl/go-orwl/apps/dht/resp"
+	"github.com/orwl/go-orwl/apps/dht/table"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/nodes"
 )
 
 // serveTo is dht serve, which says what it does to complaints.
@@ -163,3 +166,94 @@ func (s *serving) run(ctx context.Context) (err error) {
 	<-ended
 	return nil
 }
+
+// passwordVariable is the environment variable that may hold the password. The password is
+// never an argument, because all users see the arguments of a process.
+const passwordVariable = "DHT_PASSWORD"
+
+// longestPassword is more than people type, and less than a file that was named by mistake.
+const longestPassword = 4096
+
+// longestFile leaves room for comments behind the password.
+const longestFile = 1 << 20
+
+// password is what clients must give, or nothing.
+func (o *serveFlags) password(lookup func(string) (string, bool)) (string, error) {
+	if o.passwordFile == "" {
+		text, set := lookup(passwordVariable)
+		if set && text == "" {
+			return "", command.Misusef("%s is set and empty: give it a password, or unset it", passwordVariable)
+		}
+		return text, nil
+	}
+	content, err := launch.ReadPrivate(o.passwordFile, longestFile)
+	if err != nil {
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return "", command.Misusef("-password-file is %q: %w", o.passwordFile, err)
+	}
+	line, _, _ := strings.Cut(string(content), "\n")
+	switch line = strings.TrimRight(line, "\r"); {
+	case line == "":
+		return "", command.Misusef("-password-file is %q: its first line is empty, want the password", o.passwordFile)
+	case len(line) > longestPassword:
+		return "", command.Misusef("-password-file is %q: its first line is longer than %d bytes", o.passwordFile, longestPassword)
+	}
+	return line, nil
+}
+
+// parting is for how long a node waits for the others when it leaves.
+const parting = time.Second
+
+// open makes the table, with the other nodes if there are any, and tells how to leave
+// it.
+func (s *serving) open(ctx context.Context, memory *budget.Budget) (_ *table.Strings, _ *orwl.Nodes, leave func() error, err error) {
+	if s.place.Begin > 0 {
+		return nil, nil, nil, command.Misusef("ORWL_BEGIN is %d, and the table needs all its %d nodes from the beginning: unset it", s.place.Begin, s.place.Nodes)
+	}
+	run, err := orwl.Join(ctx, orwl.JoinOptions{
+		Place: &s.place, Log: quieter(s.log), Network: nodes.Network{Registerer: s.display.Registerer()},
+	})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	depart := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), parting)
+		defer cancel()
+		if err := run.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		return nil // it does not wait for nodes that go on serving, or are gone
+	}
+	t, err := table.NewStrings(ctx, table.Options{
+		Nodes: run, Volumes: s.volumes, First: s.firstBytes(max(1, s.place.Nodes)), Most: s.volumeBytes(max(1, s.place.Nodes)), Memory: memory, Guard: s.guard, Watch: s.display.watch(),
+	})
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, depart())
+	}
+	if s.place.GoOn != nil { // a launcher need not end the table when a node is lost
+		err = s.place.GoOn()
+	}
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, t.Close(), depart())
+	}
+	return t, run, func() error { return errors.Join(t.Close(), depart()) }, nil
+}
+
+// quieter leaves away what nodes say about themselves when all is well.
+func quieter(log *slog.Logger) *slog.Logger { return slog.New(warnings{log.Handler()}) }
+
+// warnings is a handler of what is at least a warning.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
+}
+
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }

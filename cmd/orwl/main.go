@@ -1,7 +1,12 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"syscall"
 
 	"github.com/orwl/go-orwl/internal/command"
 )
@@ -53,4 +58,33 @@ func inRange(name string, value, least, most int) error {
 		return command.Misusef("-%s is %d, want %d to %d", name, value, least, most)
 	}
 	return nil
+}
+
+// writeJSON writes a value in lines that people can read, too.
+func writeJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// input opens a file that a command reads, and refuses a folder. The error says what the file should be.
+func input(name, want string) (*os.File, error) {
+	file, err := os.Open(name)
+	if err == nil {
+		info, bad := file.Stat()
+		if err = bad; bad == nil && info.IsDir() {
+			err = syscall.EISDIR
+		}
+		if err != nil {
+			file.Close()
+		}
+	}
+	var at *os.PathError
+	if errors.As(err, &at) {
+		err = at.Err // the name is said already
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: want %s", err, want)
+	}
+	return file, nil
 }

@@ -3,15 +3,24 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"flag"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/command/commandtest"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/session"
+	"github.com/orwl/go-orwl/orwl/trace"
+	"github.com/orwl/go-orwl/orwl/watch"
 )
 
 // envProgram makes the test binary the program itself.
@@ -241,5 +250,217 @@ func TestStatesAsJSON(t *testing.T) {
 `
 	if err != nil || out.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)
+	}
+}
+
+func TestHelpPage(t *testing.T) {
+	t.Setenv(addressVariable, "") // is in the help of -at
+	commandtest.Check(t, program, "../../docs/reference/commands.md")
+	commandtest.Examples(t, program)
+}
+
+// orwl why names the task on which a run hangs, from a node that answers, and orwl top shows its tasks.
+func TestWhy(t *testing.T) {
+	rt, err := orwl.New(orwl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Resource("shared", 8)
+	hang, goOn := make(chan struct{}), make(chan struct{})
+	for _, name := range []string{"first", "second"} {
+		task := rt.Task(name)
+		orwl.Writes[byte](task, r)
+		task.Each(1, func(int) error {
+			if name == "first" {
+				close(hang)
+				<-goOn
+			}
+			return nil
+		})
+	}
+	ran := make(chan error)
+	go func() { ran <- rt.Run(context.Background()) }()
+	<-hang
+	p, mux := watch.New(func() *orwl.Runtime { return rt }), http.NewServeMux()
+	p.Register(mux)
+	s := httptest.NewServer(mux)
+	at := strings.TrimPrefix(s.URL, "http://")
+	code, out, complaints := try(t, "why", "127.0.0.1:1", at)
+	if code != command.Done || strings.Count(out, "\n") != 1 || !strings.Contains(out, "task first works in round 0 for ") ||
+		!strings.HasSuffix(out, "chan receive), and holds shared; 1 task waits for it: second ──▶ first\n") {
+		t.Errorf("%d, %s%s", code, out, complaints)
+	}
+	var why inspect.Why
+	if code, out, _ := try(t, "why", "-json", at); code != command.Done || json.Unmarshal([]byte(out), &why) != nil || why.Task != "first" || !why.Stands {
+		t.Errorf("%d, %s", code, out)
+	}
+	if code, out, _ := try(t, "top", "-once", at); code != command.Done || !strings.Contains(out, "\nsecond (node 0) waits for a turn at shared") {
+		t.Errorf("%d, %s", code, out)
+	}
+	close(goOn)
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+	p.Close()
+	s.Close()
+	for _, command := range []string{"why", "top"} {
+		if code, _, complaints := try(t, command, "127.0.0.1:1"); code != 1 || !strings.Contains(complaints, "no run is shown there") {
+			t.Errorf("%s where nothing listens: %d, %s", command, code, complaints)
+		}
+	}
+}
+
+// graphFile writes a graph for orwl place and returns its path.
+func graphFile(t *testing.T, text string) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "graph")
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestPlace(t *testing.T) {
+	pairs := graphFile(t, "# who talks to whom\nleft out 5\n\nin right 7 # heavy\nleft right 1\n")
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"-h"}, []string{"-graph", "-why"}},
+		{nil, []string{"256 tasks, 480 links"}},
+		{[]string{"-topology", "node:4 core:4", "-graph", "grid:64x64"}, []string{
+			"4096 tasks, 8064 links of weight 8064, on node:4 core:4 (16 ranks, at most 256 on each)",
+			"blocks in order  1152          7104           768              192",
+			"round robin      4992          4032          3072              960"}},
+		{[]string{"-topology", "core:4", "-graph", "ring:16"}, []string{"16 tasks, 16 links", "as placed           4            12                4"}},
+		{[]string{"-topology", "group:2 node:2", "-graph", "ring:16"}, []string{"on group:2 node:2 (4 ranks, at most 4 on each)", "same node ×0  same group ×1  same machine ×2"}},
+		{[]string{"-topology", "core:4", "-graph", "ring:2"}, []string{"2 tasks, 1 link of weight 2"}},
+		{[]string{"-topology", "core:4", "-graph", "ring:1"}, []string{"1 task, 0 links"}},
+		{[]string{"-topology", "core:2", "-graph", pairs}, []string{"4 tasks, 3 links of weight 13, on core:2 (2 ranks, at most 2 on each)", "as placed           1            12                1"}},
+		{[]string{"-topology", "core:2", "-graph", pairs, "-why"}, []string{"weight that stays", "neighbours from near to far", "right "}},
+		{[]string{"-topology", "core:2", "-graph", pairs, "-why", "-task", "left"}, []string{"Task left is on rank", "  the rest of machine       1    17%    100%     1  right"}},
+		{[]string{"-topology", "node:2 core:2", "-graph", "grid:4x4", "-why", "-task", "3,2"}, []string{"Task 3,2 is on rank", "no rank would cost it less"}},
+	} {
+		code, out, complaints := try(t, append([]string{"place"}, c.args...)...)
+		if code != command.Done {
+			t.Errorf("%q: exit code %d\n%s", c.args, code, complaints)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%q: lacks %q:\n%s", c.args, want, out)
+			}
+		}
+	}
+}
+
+func TestPlaceMistakes(t *testing.T) {
+	file := func(text string) []string { return []string{"-graph", graphFile(t, text)} }
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-topology", "nod:2"}, `did you mean "node"?`},
+		{[]string{"-graph", "grid:4"}, "want grid:WxH, as in grid:64x64"},
+		{[]string{"-graph", "grid:0x4"}, "want grid:WxH"},
+		{[]string{"-graph", "grid:4096x4096"}, "up to 4194304 tasks"},
+		{[]string{"-graph", "ring:x"}, "want ring:N, as in ring:64"},
+		{[]string{"-graph", "ring:0"}, "want ring:N"},
+		{[]string{"-graph", "gird:4x4"}, `"gird:4x4" is not grid:WxH, not ring:N, and no file`},
+		{file("a b 1\na b\n"), ":2: 2 words, want TASK TASK WEIGHT"},
+		{file("# a\na b -1\n"), `:2: weight "-1", want a whole number`},
+		{file("a b 1.5\n"), `:1: weight "1.5"`},
+		{file("a b 1\n\nb b 1\n"), ":3: b is linked with itself"},
+		{file("a b 1\n" + strings.Repeat("x", 1<<17)), ":2: bufio.Scanner: token too long"},
+		{file("# nothing\n"), "no task in it"},
+		{file("a b 9223372036854775807\n"), "makes the sum of all weights too large"},
+		{[]string{"-task", "1,1"}, "-task 1,1 says nothing without -why"},
+		{[]string{"-why", "-task", "99,1"}, `unknown task "99,1": tasks are called 0,0 1,0`},
+	} {
+		code, out, complaints := try(t, append([]string{"place"}, c.args...)...)
+		if code != command.Misused || !strings.Contains(complaints, c.want) || out != "" {
+			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", c.args, code, command.Misused, c.want, complaints, out)
+		}
+	}
+}
+
+const smallTrace = "../../orwl/trace/testdata/small.json"
+
+func TestTraceReport(t *testing.T) {
+	want, err := os.ReadFile("../../orwl/trace/testdata/small.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, out, complaints := try(t, "trace", "report", smallTrace); code != command.Done || out != string(want) {
+		t.Errorf("exit code %d %s\n%s, want\n%s", code, complaints, out, want)
+	}
+	code, out, _ := try(t, "trace", "report", "-json", "-waits", "2", smallTrace)
+	var r trace.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != command.Done {
+		t.Fatalf("exit code %d, %v\n%s", code, err, out)
+	}
+	if r.Seconds != 0.024 || len(r.Tasks) != 3 || len(r.Waits) != 2 || r.Path.Seconds != 0.024 {
+		t.Errorf("%+v", r)
+	}
+	if code, out, _ := try(t, "trace", "report", "-waits", "0", smallTrace); code != command.Done || strings.Contains(out, "longest waits") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	if code, out, complaints := try(t, "trace", "report", "-html", page, smallTrace); code != command.Done || out != string(want) {
+		t.Errorf("exit code %d %s\n%s", code, complaints, out)
+	}
+	if text, err := os.ReadFile(page); err != nil || !strings.HasPrefix(string(text), "<!doctype html>") || !strings.Contains(string(text), `"tasks":["reader`) {
+		t.Errorf("the page is %.200q, %v", text, err)
+	}
+	for _, args := range [][]string{{"trace", "-h"}, {"trace", "report", "-h"}} {
+		if code, out, _ := try(t, args...); code != command.Done || !strings.Contains(out, "usage: orwl trace report [FLAGS] FILE") || !strings.Contains(out, "-waits") {
+			t.Errorf("%v: exit code %d\n%s", args, code, out)
+		}
+	}
+}
+
+func TestTraceReportOfStandardInput(t *testing.T) {
+	file, err := os.Open(smallTrace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	defer func(in *os.File) { os.Stdin = in }(os.Stdin)
+	os.Stdin = file
+	if code, out, complaints := try(t, "trace", "report", "-"); code != command.Done || !strings.HasPrefix(out, "3 tasks on 1 node, in 24ms") {
+		t.Errorf("exit code %d %s\n%s", code, complaints, out)
+	}
+}
+
+// A wrong file gives an error of one line, with the file's name.
+func TestTraceOfWrongFiles(t *testing.T) {
+	good, err := os.ReadFile(smallTrace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	for want, args := range map[string][]string{
+		"say what to do with which trace":               {"trace"},
+		`no "run.json": want report`:                    {"trace", "run.json"},
+		"no file: name one":                             {"trace", "report"},
+		`unexpected argument "-json": flags stand`:      {"trace", "report", smallTrace, "-json"},
+		"no flag -jsno (did you mean -json?)":           {"trace", "report", "-jsno", smallTrace},
+		"-waits is -1, want 0 to":                       {"trace", "report", "-waits", "-1", smallTrace},
+		"none.json: no such file or directory":          {"trace", "report", filepath.Join(dir, "none.json")},
+		"is a directory":                                {"trace", "report", dir},
+		"text.json: trace: not JSON: byte 1":            {"trace", "report", file("text.json", "hello")},
+		"half.json: trace: the file ends in the middle": {"trace", "report", file("half.json", string(good[:len(good)/2]))},
+		"other.json: trace: no trace of tasks":          {"trace", "report", file("other.json", `{"traceEvents":[]}`)},
+	} {
+		code, out, complaints := try(t, args...)
+		if code != command.Misused || out != "" || !strings.Contains(complaints, want) || strings.Count(complaints, "\n") != 2 {
+			t.Errorf("%v: exit code %d, want %d and %q:\n%s%s", args, code, command.Misused, want, out, complaints)
+		}
 	}
 }

@@ -1,11 +1,19 @@
 package command
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"sync/atomic"
+	"syscall"
 
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -211,4 +219,103 @@ func ParseFlags(f *flag.FlagSet, args []string) error {
 		return err
 	}
 	return &misuse{InOurWords(f, err)}
+}
+
+// output is where a command prints. It keeps the first error, so that a full disk is a failure of
+// every command.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// Below is the writer below the one that a command got. A process gets that as its own output: a
+// terminal stays one.
+func Below(out io.Writer) io.Writer {
+	if o, ok := out.(*output); ok {
+		return o.Writer
+	}
+	return out
+}
+
+// printed writes a text, and is the exit code.
+func printed(name, text string, out, complaints io.Writer) int {
+	if _, err := io.WriteString(out, text); err != nil {
+		fmt.Fprintf(complaints, "%s: %v\n", name, err)
+		return Failed
+	}
+	return Done
+}
+
+// Interrupts is a context that ends by Ctrl-C or SIGTERM, and a function that tells whether it was
+// Ctrl-C: the program's exit code is Interrupted then. A second signal ends the program at once.
+func Interrupts() (ctx context.Context, stop func(), interrupted func() bool) {
+	var pressed atomic.Bool
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		select {
+		case s := <-signals:
+			pressed.Store(s == os.Interrupt)
+			signal.Stop(signals)
+			if s == os.Interrupt {
+				cancel(ended("interrupted"))
+			} else {
+				cancel(ended("terminated"))
+			}
+		case <-ctx.Done():
+			signal.Stop(signals)
+		}
+	}()
+	return ctx, func() { cancel(nil) }, pressed.Load
+}
+
+// ended is the cause of a context that a signal has ended. It is context.Canceled, in other words.
+type ended string
+
+func (e ended) Error() string { return string(e) }
+
+// Is reports whether target is context.Canceled.
+func (e ended) Is(target error) bool { return target == context.Canceled }
+
+// built is the version that the build says, where Go cannot know it: the image's build has no .git.
+//
+//	go build -ldflags '-X github.com/orwl/go-orwl/internal/command.built=v0.1.0' ./cmd/orwl
+var built string
+
+// Version is the module's version, or the commit that this program was built from, and
+// the Go and the platform that it was built for.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return runtime.Version()
+	}
+	return version(info)
+}
+
+func version(info *debug.BuildInfo) string {
+	text, commit, changed := info.Main.Version, "", ""
+	for _, s := range info.Settings {
+		switch {
+		case s.Key == "vcs.revision":
+			commit = s.Value[:min(12, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = ", changed"
+		}
+	}
+	if text == "" || text == "(devel)" {
+		text = cmp.Or(built, "of no release")
+	}
+	if commit != "" {
+		text += " (commit " + commit + changed + ")"
+	}
+	return fmt.Sprintf("%s, %s, %s/%s", text, info.GoVersion, runtime.GOOS, runtime.GOARCH)
 }

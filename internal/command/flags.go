@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // Group is some flags under a title, in the help of a command. Flags are their names with spaces
@@ -146,9 +148,9 @@ func (p Program) Lint(page string) (complaints []string) {
 			text, is := shared[one.Name]
 			switch other := seen[one.Name]; {
 			case is && !strings.Contains(one.Usage, text):
-				say("%s -%s is %q, want it to contain %q, as for others: see shared.go", name, one.Name, one.Usage, text)
+				say("%s -%s is %q, want it to contain %q, as for others: see flags.go", name, one.Name, one.Usage, text)
 			case !is && other != "":
-				say("%s and %s both have -%s: give it one meaning in shared.go, or another name", other, name, one.Name)
+				say("%s and %s both have -%s: give it one meaning in flags.go, or another name", other, name, one.Name)
 			}
 			seen[one.Name] = name
 		})
@@ -163,4 +165,117 @@ func (p Program) Lint(page string) (complaints []string) {
 		look(p.Name+" "+c.Name, c, c.set(p.Name))
 	}
 	return complaints
+}
+
+// shared are the flags that several commands have, with their help.
+// A name has one meaning, and its value one form. A command may add text before or behind.
+var shared = map[string]string{
+	// where, and with which other processes
+	"nodes":   "`N` nodes",
+	"ssh":     "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question",
+	"join":    "be one of `N` processes on this network that find each other; all have the same ORWL_KEY_FILE and the same flags",
+	"listen":  "listen at `HOST:PORT`",
+	"at":      "the server, or any of several, is at `HOST:PORT,...`",
+	"find":    "sessions find the server on this network by the key, without an address; all have the same ORWL_KEY_FILE",
+	"metrics": "serve metrics for Prometheus, profiles and the run's state at `HOST:PORT`, node i at PORT+i; beyond this machine only in a run with a cluster key",
+	// output
+	"json": "print JSON and nothing else",
+	"csv":  "print CSV with a header and nothing else",
+	"out":  "write the result",
+	"html": "to `FILE`, too",
+	"why":  "say why each task is where it is",
+	// machines and ranks
+	"topology": "`LEVEL:N ...` from coarse to fine, the last one counting ranks",
+	"machine":  "the `MACHINE` of virtual time",
+	"ranks":    "`N` ranks",
+	"window":   "where ranks run: `NAME` is mem (goroutines), shm (processes), p2p (nodes that exchange frames)",
+	// contests
+	"lock":      "the lock `NAME`",
+	"bench":     "the benchmarks: `NAME,...`, patterns, or all",
+	"fw":        "F_W, the share of accesses that write, in percent: `P,...`",
+	"vary":      "the parameter that a benchmark varies",
+	"inside":    "more work while a rank holds the lock: `TIME,...`",
+	"outside":   "more work after each release: `TIME,...`",
+	"time":      "one repeat takes a `TIME`",
+	"turns":     "count `N` iterations of each rank, instead of a time",
+	"repeats":   "play each case `N` times; the median counts",
+	"seed":      "the seed `N`",
+	"unchecked": "do not check exclusion",
+	"uncounted": "do not count remote operations",
+	"kernel":    "the kernel `NAME`",
+	// options of locks
+	"tl":        "the thresholds T_L,i of a lock with levels, from coarse to fine: `N,N,...`",
+	"tdc":       "T_DC of RMA-RW: every `N`-th rank keeps a counter of readers",
+	"tr":        "T_R of RMA-RW: `N` readers in a row at a counter while a writer waits",
+	"tw":        "T_W of RMA-RW: `N` writers in a row while readers wait",
+	"step-back": "a reader of RMA-RW that is kept out steps back once, and writers need not queue up",
+}
+
+// Usage is the help of a flag that several commands have, and what this command adds.
+func Usage(name, more string) string {
+	text, is := shared[name]
+	if !is {
+		panic("command: no flag -" + name + " that several commands have") // a mistake of ours
+	}
+	return text + more
+}
+
+// Nodes are the flags by which a program runs as several nodes: -nodes, -ssh and -join.
+type Nodes struct {
+	Nodes, Join int    // 0: not given
+	SSH         string // a list of hosts, or empty
+}
+
+// Define defines the flags. The help of -nodes is nodes.
+func (n *Nodes) Define(f *flag.FlagSet, most, mostJoin int, nodes string) {
+	f.Var(Count(&n.Nodes, most), "nodes", nodes+"; in a run that something else has started, as many as that has, or not given")
+	f.Var(Hosts(&n.SSH), "ssh", Usage("ssh", ", and where this program and this folder have the same path"))
+	f.Var(Count(&n.Join, mostJoin), "join", Usage("join", ""))
+}
+
+// Hosts are the hosts of -ssh, or nil.
+func (n *Nodes) Hosts() []string {
+	hosts, _ := launch.ParseHosts(n.SSH) // was read before, or is empty
+	return hosts
+}
+
+// Place is the process's place in the run, by the flags and the environment. With -ssh and without -nodes, each
+// host has a node.
+func (n *Nodes) Place() (p launch.Place, err error) {
+	if n.Nodes > 0 && n.Join > 0 {
+		return p, Misusef("-nodes is %d and -join %d: want one of them", n.Nodes, n.Join)
+	}
+	hosts := len(n.Hosts())
+	if n.Nodes == 0 {
+		n.Nodes = hosts
+	}
+	if n.Nodes < hosts {
+		return p, Misusef("-nodes is %d, want at least %d, as many as -ssh names hosts", n.Nodes, hosts)
+	}
+	if n.Join > 0 {
+		p, err = launch.Joining(n.Join)
+	} else {
+		p, err = launch.FromEnvironment()
+	}
+	if err != nil {
+		return p, err
+	}
+	return p, n.suits(p)
+}
+
+// suits checks that the flags and the launcher say the same.
+func (n *Nodes) suits(p launch.Place) error {
+	switch {
+	case p.Nodes <= 1:
+	case n.SSH != "" && !p.How.BySpawn():
+		return Misusef("-ssh is %q, want none, since this is %v, which something else has started", n.SSH, p)
+	case n.Nodes != 0 && n.Nodes != p.Nodes:
+		return Misusef("-nodes is %d, want %d, or no -nodes, since this is %v", n.Nodes, p.Nodes, p)
+	}
+	return nil
+}
+
+// Spawns says that the process in this place starts the nodes, and does nothing else.
+func (n *Nodes) Spawns(p launch.Place) bool {
+	return (n.Nodes > 1 || n.SSH != "") && p.Nodes <= 1 && !p.How.BySpawn()
 }

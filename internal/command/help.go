@@ -133,3 +133,112 @@ func wrap(text string, width int) (lines []string) {
 	}
 	return lines
 }
+
+// Manual prints the manual page of the program, in man's own macros.
+func (p Program) Manual(out io.Writer) {
+	about := p.About
+	if about == "" {
+		about = "commands " + strings.Join(p.list(), ", ")
+	}
+	fmt.Fprintf(out, ".TH %s 1 \"\" \"go-orwl\"\n.SH NAME\n%s \\- %s\n", strings.ToUpper(p.Name), p.Name, roff(about))
+	fmt.Fprint(out, ".SH SYNOPSIS\n")
+	if p.Flags == nil {
+		fmt.Fprintf(out, ".B %s\n.I COMMAND\n[FLAGS]\n", p.Name)
+	} else {
+		roffLines(out, "", p.Alone.Usage)
+		roffLines(out, ".SH DESCRIPTION\n", p.Alone.Text)
+		roffLines(out, ".SH EXAMPLE\n", p.Alone.Example)
+		fmt.Fprint(out, ".SH FLAGS\n")
+		roffFlags(out, grouped(p.Flags(), p.Alone.Groups))
+	}
+	if len(p.Commands) > 0 {
+		fmt.Fprint(out, ".SH COMMANDS\n")
+	}
+	for i := range p.Commands {
+		c := &p.Commands[i]
+		fmt.Fprintf(out, ".SS %s %s\n%s.\n", p.Name, c.Name, roff(c.About))
+		roffLines(out, "", c.Usage)
+		roffLines(out, "", c.Text)
+		roffLines(out, ".PP\nexample:\n", c.Example)
+		roffFlags(out, grouped(c.set(p.Name), c.Groups))
+	}
+	fmt.Fprintf(out, ".SH EXIT STATUS\n%s.\n", Codes)
+}
+
+// roffLines prints a text in lines as they are, if there is one, behind a heading.
+func roffLines(out io.Writer, heading, text string) {
+	if text = strings.Trim(text, "\n"); text == "" {
+		return
+	}
+	fmt.Fprint(out, heading, ".PP\n.nf\n")
+	for _, line := range strings.Split(text, "\n") {
+		fmt.Fprintln(out, roff("    "+line))
+	}
+	fmt.Fprint(out, ".fi\n")
+}
+
+func roffFlags(out io.Writer, groups []titled) {
+	for _, g := range groups {
+		fmt.Fprintf(out, ".PP\n%s:\n", roff(g.title))
+		for _, f := range g.flags {
+			// The flag and its value are one line: what stands at the margin.
+			fmt.Fprintf(out, ".TP\n.BI \"\\-%s \" \"%s\"\n", roff(f.name), roff(f.value))
+			for _, line := range wrap(f.text, widest) {
+				fmt.Fprintln(out, roff(line))
+			}
+		}
+	}
+}
+
+// roff is a text that man prints as it is.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
+		text = `\&` + text
+	}
+	return text
+}
+
+// Page is the page of all programs' help, with the part of this program as it is now. The parts
+// stand between comments of HTML.
+func (p Program) Page(page string) string {
+	begin, end := marks(p.Name)
+	var part strings.Builder
+	part.WriteString("\n## " + p.Name + "\n")
+	section := func(help string) { fmt.Fprintf(&part, "\n```\n%s```\n", help) }
+	var b strings.Builder
+	p.help(&b)
+	section(b.String())
+	for i := range p.Commands {
+		c := &p.Commands[i]
+		b.Reset()
+		c.help(p.Name+" "+c.Name, c.About, c.set(p.Name), &b)
+		fmt.Fprintf(&part, "\n### %s %s\n", p.Name, c.Name)
+		section(b.String())
+	}
+	before, rest, ok := strings.Cut(page, begin+"\n")
+	_, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		before, after = page+"\n", "\n"
+	}
+	return before + begin + "\n" + part.String() + "\n" + end + after
+}
+
+func marks(program string) (begin, end string) {
+	return "<!-- " + program + " begins -->", "<!-- " + program + " ends -->"
+}
+
+// strangers are the flags of other programs on the page, with the names of these programs.
+func strangers(program, page string) map[string]string {
+	seen := make(map[string]string)
+	owner := ""
+	for line := range strings.Lines(page) {
+		if name, is := strings.CutSuffix(strings.TrimPrefix(strings.TrimSpace(line), "<!-- "), " begins -->"); is {
+			owner = name
+		}
+		if text, is := strings.CutPrefix(line, "  -"); is && owner != program {
+			seen[strings.Fields(text)[0]] = owner
+		}
+	}
+	return seen
+}

@@ -256,9 +256,6 @@ func (m *Match) Check() error {
 	return nil
 }
 
-// GaveUp is how many acquisitions of the run gave up.
-func (m *Match) GaveUp() int { return m.gaveUp }
-
 // State is a fingerprint of what the checks remember, beyond the values that each
 // rank has seen.
 func (m *Match) State() uint64 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/rings"
@@ -255,4 +256,18 @@ func beRank(number, nodes int, on machines, root string) error {
 	}
 	_, err = n.Gather(ctx, "heard", nil) // a process that ends at once would be lost, too
 	return err
+}
+
+// process starts this test binary as another process, in a role.
+func process(t testing.TB, role string, args ...string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0], args...)
+	c.Env = append(os.Environ(), roleVariable+"="+role)
+	c.Stderr = os.Stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	return c
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p/internal/gathering"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
@@ -278,4 +279,110 @@ func (n *Node) lane(to int, bulk bool) *lane.Lane {
 		return &n.peer(to).lanes[transport.Data]
 	}
 	return &n.peer(to).lanes[transport.Control]
+}
+
+// Memory hands out memory of a node that the other nodes of its machine can read where
+// it is: what is sent from there, by [Node.Send] with keep set, is not even copied on
+// its way. There is no need for it: bytes that lie elsewhere are copied once.
+type Memory = loan.Memory
+
+// Memory is the memory of the node.
+func (n *Node) Memory() *Memory { return n.memory }
+
+// openArena makes the arena of the node, unless it shares nothing.
+func (n *Node) openArena() *loan.Arena {
+	if n.machine == "" {
+		return nil
+	}
+	a, err := loan.NewArena(n.options.Nodes)
+	if err != nil {
+		n.log.Debug("no memory to share with nodes of this machine", "why", err)
+		return nil
+	}
+	if n.ctx.Err() != nil { // it is closed, so no node may map it
+		a.Close()
+	}
+	return a
+}
+
+// Traffic is what went over a node's lanes, by kind of frame.
+type Traffic = node.Traffic
+
+// Flow is how much of one kind went one way.
+type Flow = node.Flow
+
+// Counts are what has happened to a node's streams. They may be read at any time.
+type Counts = node.Counts
+
+// Counts are the node's, or the ones that its Options gave it.
+func (n *Node) Counts() *Counts { return n.counts }
+
+// Traffic adds up what went over all lanes of the node so far.
+func (n *Node) Traffic() (t Traffic) {
+	for _, p := range n.all() {
+		if p == nil {
+			continue
+		}
+		for kind := range p.lanes {
+			p.lanes[kind].AddTo(&t)
+		}
+	}
+	return t
+}
+
+// OnTrip has f called for each heartbeat of this node that another one echoes, with
+// how long it was on its way there and back; the time for which the other has kept
+// it does not count. f must not wait.
+func (n *Node) OnTrip(f func(nanoseconds int64)) { n.trip.Store(&f) }
+
+// mailbox does things one after the other, on a goroutine of its own, so that its
+// caller need not wait.
+type mailbox struct {
+	mu     sync.Mutex
+	more   sync.Cond
+	jobs   []func()
+	closed bool
+}
+
+func newMailbox() *mailbox {
+	m := new(mailbox)
+	m.more.L = &m.mu
+	return m
+}
+
+// put appends a job, unless the mailbox is closed.
+func (m *mailbox) put(job func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.jobs = append(m.jobs, job)
+		m.more.Signal()
+	}
+}
+
+// close lets run return when it has done everything.
+func (m *mailbox) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	m.more.Broadcast()
+}
+
+// run does the jobs until the mailbox is closed and empty.
+func (m *mailbox) run() {
+	for {
+		m.mu.Lock()
+		for len(m.jobs) == 0 && !m.closed {
+			m.more.Wait()
+		}
+		jobs := m.jobs
+		m.jobs = nil
+		m.mu.Unlock()
+		if len(jobs) == 0 {
+			return
+		}
+		for _, job := range jobs {
+			job()
+		}
+	}
 }

@@ -1,11 +1,16 @@
 package p2p
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -13,6 +18,8 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/internal/lease"
 	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/p2p/internal/window"
+	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -249,4 +256,65 @@ func (o *Options) host(talk func() uint64) transport.Options {
 		Hello: helloTimeout, User: o.Host, Registerer: o.Registerer, Talk: talk,
 		Stranger: (&strangers{counts: o.Counts, log: o.Log}).note,
 	}
+}
+
+// Identity is the private key of a node. Only a process with the key of the run can make
+// it. A host for Options.Host has it:
+//
+//	h, err := libp2p.New(
+//		libp2p.Identity(p2p.Identity(key, number)),
+//		libp2p.ConnectionGater(p2p.Gater(key, number, nodes)),
+//		libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"))
+func Identity(key []byte, number int) crypto.PrivKey { return transport.Identity(key, number) }
+
+// Gater lets only the other nodes of a run connect to a node.
+func Gater(key []byte, number, nodes int) connmgr.ConnectionGater {
+	return transport.NewGater(key, number, nodes)
+}
+
+// FabricOptions describe a fabric over the nodes of a run. They are the same on all
+// of them.
+type FabricOptions = window.Options
+
+// Fabric makes this node's part of the fabric, and returns when all nodes have made
+// theirs. ctx bounds only that. A node has one fabric at a time.
+//
+// Operations between nodes of one machine work on memory that these share, and are frames
+// between machines. Where no nodes share memory, the fabric is an rma.Exposer. When a node
+// with ranks is lost, so is the fabric.
+func (n *Node) Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error) {
+	return window.Meet(ctx, site{n}, o)
+}
+
+// Machine is the name of the machine that the node is on: nodes whose machines have the same
+// name share memory, if their systems let them. It is empty if the node shares none.
+func (n *Node) Machine() string { return n.machine }
+
+// machine is the name of this machine. Linux gives it an identifier each time that it is
+// started. Containers of one machine have the same, also where they cannot reach each other's
+// memory. A name by the user divides the machine further.
+func (o *Options) machine() string {
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if o.Remote || err != nil {
+		return ""
+	}
+	name := string(bytes.TrimSpace(boot))
+	if o.Machine != "" {
+		name += " " + o.Machine
+	}
+	return name
+}
+
+// site is the node, as its windows see it.
+type site struct{ *Node }
+
+func (s site) Log() *slog.Logger { return s.log }
+
+func (s site) Lane(to int, kind transport.Kind) *lane.Lane { return &s.peer(to).lanes[kind] }
+
+// Operate implements window.Node. Operations that come before are refused: all nodes call
+// it, and gather, before any uses a window.
+func (s site) Operate(o window.Operations) {
+	s.operations.Store(&o)
+	s.lanes.Operate(o)
 }

@@ -147,3 +147,118 @@ type Fabric interface {
 	// time, more than once. An operation under way takes effect or does not.
 	Close() error
 }
+
+// Disp is the displacement of a word in a rank's segment, in words.
+type Disp int64
+
+// A displacement of allocated memory is a plain word index. A displacement of
+// dynamic memory has three parts: a slot, the slot's generation and an offset.
+//
+//	bit 62    61..52       51..32   31..0
+//	┌───┬───────────────┬─────────┬─────────────────┐
+//	│ 1 │  generation   │  slot   │  offset, words  │
+//	└───┴───────────────┴─────────┴─────────────────┘
+//
+// Each new region in a slot has the next generation. So an access by a
+// displacement from before a Detach is refused: it misses the slot's next region.
+const (
+	dynamicBit     = Disp(1) << 62
+	generationBits = 10
+	slotBits       = 20
+	offsetBits     = 32
+
+	// MaxSlots is the number of dynamic regions that a rank can have at a time.
+	MaxSlots = 1 << slotBits
+	// MaxRegion is the size of the largest dynamic region, in words.
+	MaxRegion = 1 << offsetBits
+)
+
+// Dynamic is the displacement of the first word of the region in slot. It keeps
+// the low bits of generation.
+func Dynamic(slot int, generation uint64) Disp {
+	g := Disp(generation % (1 << generationBits))
+	return dynamicBit | g<<(slotBits+offsetBits) | Disp(slot)<<offsetBits
+}
+
+// IsDynamic reports whether d names dynamic memory.
+func (d Disp) IsDynamic() bool { return d&dynamicBit != 0 && d > 0 }
+
+// Dynamic returns the parts of a dynamic displacement. The generation has only
+// the bits that fit into a displacement.
+func (d Disp) Dynamic() (slot int, generation uint64, offset int) {
+	slot = int(d>>offsetBits) & (MaxSlots - 1)
+	generation = uint64(d>>(slotBits+offsetBits)) & (1<<generationBits - 1)
+	return slot, generation, int(d & (MaxRegion - 1))
+}
+
+func (d Disp) String() string {
+	if !d.IsDynamic() {
+		return fmt.Sprintf("%d", int64(d))
+	}
+	slot, generation, offset := d.Dynamic()
+	return fmt.Sprintf("region %d.%d+%d", slot, generation, offset)
+}
+
+// Relation compares a word with a value.
+type Relation uint8
+
+// The relations. Less and GreaterOrEqual compare signed integers, as the
+// counters of the papers do.
+const (
+	Equal Relation = iota
+	NotEqual
+	Less
+	GreaterOrEqual
+)
+
+// Until is a condition on a word: it compares word&Mask with Value. It is data,
+// not a function, for two reasons. The rank that changes the word, possibly on
+// another machine, evaluates it to find the ranks to wake. A trace prints it.
+type Until struct {
+	Mask  uint64
+	Value uint64
+	Rel   Relation
+}
+
+const allBits = ^uint64(0)
+
+// Is waits for a word to equal v.
+func Is(v uint64) Until { return Until{allBits, v, Equal} }
+
+// IsNot waits for a word to differ from v.
+func IsNot(v uint64) Until { return Until{allBits, v, NotEqual} }
+
+// Below waits for a word less than v, as signed integers.
+func Below(v uint64) Until { return Until{allBits, v, Less} }
+
+// AtLeast waits for a word greater than or equal to v, as signed integers.
+func AtLeast(v uint64) Until { return Until{allBits, v, GreaterOrEqual} }
+
+// Masked is the same condition on the bits of mask alone.
+func (u Until) Masked(mask uint64) Until {
+	u.Mask = mask
+	return u
+}
+
+// Holds reports whether word satisfies the condition.
+func (u Until) Holds(word uint64) bool {
+	word &= u.Mask
+	switch u.Rel {
+	case Equal:
+		return word == u.Value
+	case NotEqual:
+		return word != u.Value
+	case Less:
+		return int64(word) < int64(u.Value)
+	default:
+		return int64(word) >= int64(u.Value)
+	}
+}
+
+func (u Until) String() string {
+	sign := [...]string{"==", "!=", "<", ">="}[u.Rel]
+	if u.Mask == allBits {
+		return fmt.Sprintf("%s %d", sign, int64(u.Value))
+	}
+	return fmt.Sprintf("&%#x %s %d", u.Mask, sign, int64(u.Value))
+}

@@ -1,6 +1,11 @@
 package rmatest
 
-import "github.com/orwl/go-orwl/net/rma"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
 
 // Cases of dynamic memory: Attach and Detach.
 var regionCases = []Case{
@@ -191,4 +196,194 @@ func regionNoSpace(p *player, _ rma.Disp) {
 		}
 	}
 	p.check(p.Err())
+}
+
+// Addresses that do not exist. Every operation panics as the contract says and
+// changes nothing, and the window stays usable.
+var addressCases = []Case{
+	{Name: "address/rank", Ranks: 2, Words: 64, Setup: scene(2, badRanks)},
+	{Name: "address/displacement", Ranks: 2, Words: 64, Setup: scene(2, badDisplacements)},
+	{Name: "address/unaligned-bulk", Ranks: 2, Words: 64, Setup: scene(2, unalignedBulk)},
+}
+
+func badRanks(p *player, at rma.Disp) {
+	for _, q := range []rma.Rank{-1, rma.Rank(p.ranks), 1 << 40, -1 << 40} {
+		p.refusesEverything(q, at)
+		p.refuses("Flush", q, 0, func() { p.Flush(q) })
+	}
+	p.stillGood(at)
+}
+
+func badDisplacements(p *player, at rma.Disp) {
+	for q := range p.all {
+		for _, disp := range []rma.Disp{-1, -1 << 40, 1 << 40, rma.Dynamic(0, 0), rma.Dynamic(7, 3) + 5, rma.Dynamic(rma.MaxSlots-1, 1)} {
+			p.refusesEverything(q, disp)
+		}
+	}
+	p.stillGood(at)
+}
+
+func unalignedBulk(p *player, at rma.Disp) {
+	for q := range p.all {
+		for _, bytes := range []int{1, 7, 9, 15} {
+			buffer := make([]byte, bytes)
+			p.refuses(fmt.Sprintf("PutBytes of %d bytes", bytes), q, at, func() { p.PutBytes(q, at, buffer) })
+			p.refuses(fmt.Sprintf("GetBytes of %d bytes", bytes), q, at, func() { p.GetBytes(q, at, buffer) })
+		}
+	}
+	p.stillGood(at)
+}
+
+// refusesEverything tries every operation that takes an address.
+func (p *player) refusesEverything(q rma.Rank, disp rma.Disp) {
+	word := make([]byte, 8)
+	p.refuses("Put", q, disp, func() { p.Put(q, disp, 1) })
+	p.refuses("Get", q, disp, func() { p.Get(q, disp) })
+	p.refuses("Accumulate", q, disp, func() { p.Accumulate(q, disp, rma.Sum, 1) })
+	p.refuses("FetchOp", q, disp, func() { p.FetchOp(q, disp, rma.Sum, 1) })
+	p.refuses("CAS", q, disp, func() { p.CAS(q, disp, 0, 1) })
+	p.refuses("Await", q, disp, func() { _, _ = p.Await(p.ctx, q, disp, rma.AtLeast(0)) })
+	p.refuses("PutBytes", q, disp, func() { p.PutBytes(q, disp, word) })
+	p.refuses("GetBytes", q, disp, func() { p.GetBytes(q, disp, word) })
+}
+
+// refuses checks that an operation panics with an *AddressError that names the
+// address.
+func (p *player) refuses(what string, q rma.Rank, disp rma.Disp, operation func()) {
+	defer func() {
+		value := recover()
+		if value == nil {
+			p.fail("%s of rank %d, displacement %v did not panic", what, q, disp)
+			return
+		}
+		err, ok := value.(error)
+		refusal, typed := as[*rma.AddressError](err)
+		switch {
+		case !ok || !typed:
+			p.fail("%s of rank %d, displacement %v panicked with %v, want an *rma.AddressError", what, q, disp, value)
+		case refusal.Target != q || refusal.Disp != disp || refusal.Operation == "" || refusal.Why == "":
+			p.fail("%s of rank %d, displacement %v panicked with %+v", what, q, disp, *refusal)
+		}
+	}()
+	operation()
+}
+
+// stillGood checks that memory is unchanged and that operations work.
+func (p *player) stillGood(at rma.Disp) {
+	p.check(p.Err())
+	p.meet()
+	p.equal(p.Get(p.me, at), 0, "a word after refused operations")
+	p.put(p.me, at+1, distinct(p.me, 1))
+	p.equal(p.Get(p.me, at+1), distinct(p.me, 1), "a word put after refused operations")
+}
+
+// The function as is errors.As with two results.
+func as[T error](err error) (T, bool) {
+	var target T
+	ok := errors.As(err, &target)
+	return target, ok
+}
+
+// Cases of allocated memory.
+var allocCases = []Case{
+	{Name: "alloc/symmetric", Ranks: 2, Words: 512, Setup: symmetric},
+	{Name: "alloc/disjoint", Ranks: 2, Words: 512, Setup: disjoint},
+	{Name: "alloc/no-space", Ranks: 2, Words: 128, Setup: noSpace},
+}
+
+var allocSizes = []int{1, 2, 3, 7, 8, 9, 64, 100, 1}
+
+// symmetric compares the displacements that Alloc returned in each rank's process.
+func symmetric(f rma.Fabric) (Body, error) {
+	table, err := f.Alloc(1 + MaxRanks) // the meeting word, then a word for each rank
+	if err != nil {
+		return nil, err
+	}
+	var got []rma.Disp
+	for _, words := range allocSizes {
+		at, err := f.Alloc(words)
+		if err != nil {
+			return nil, fmt.Errorf("Alloc(%d): %w", words, err)
+		}
+		got = append(got, at)
+	}
+	return cast(f, table, func(p *player) {
+		for i, at := range got {
+			for q := range p.all {
+				p.Put(q, table+1+rma.Disp(p.me), uint64(at))
+			}
+			p.FlushAll()
+			p.meet()
+			for q := range p.all {
+				p.equal(p.Get(p.me, table+1+rma.Disp(q)), uint64(at), "the displacement of allocation %d in rank %d's process", i, q)
+			}
+			p.meet()
+		}
+	}), nil
+}
+
+// disjoint fills every word of every allocation at every rank.
+func disjoint(f rma.Fabric) (Body, error) {
+	meeting, err := f.Alloc(1)
+	if err != nil {
+		return nil, err
+	}
+	var words []rma.Disp
+	for _, n := range allocSizes {
+		at, err := f.Alloc(n)
+		if err != nil {
+			return nil, fmt.Errorf("Alloc(%d): %w", n, err)
+		}
+		for i := range rma.Disp(n) {
+			words = append(words, at+i)
+		}
+	}
+	return cast(f, meeting, func(p *player) {
+		next := p.after(1)
+		for i, disp := range words {
+			p.Put(next, disp, distinct(p.me, i))
+		}
+		p.Flush(next)
+		p.meet()
+		for i, disp := range words {
+			p.equal(p.Get(p.me, disp), distinct(p.after(-1), i), "word %d of all allocations", i)
+		}
+	}), nil
+}
+
+// noSpace asks for more words than are free, for no words, and for all free words.
+func noSpace(f rma.Fabric) (Body, error) {
+	meeting, err := f.Alloc(1)
+	if err != nil {
+		return nil, err
+	}
+	free, err := allFree(f)
+	if err != nil {
+		return nil, err
+	}
+	for _, words := range []int{free + 1, 1 << 50, 0, -1} {
+		if err := refusesAlloc(f, words, free); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := f.Alloc(free); err != nil {
+		return nil, fmt.Errorf("Alloc of the %d words that are free: %w", free, err)
+	}
+	if err := refusesAlloc(f, 1, 0); err != nil {
+		return nil, err
+	}
+	return cast(f, meeting, func(p *player) { p.meet() }), nil
+}
+
+// refusesAlloc checks the error of an allocation that does not fit.
+func refusesAlloc(f rma.Fabric, words, free int) error {
+	at, err := f.Alloc(words)
+	refusal, ok := as[*rma.AllocError](err)
+	switch {
+	case !ok || refusal.Why != rma.ErrNoSpace:
+		return fmt.Errorf("Alloc(%d) with %d words free returned %v, %v, want an *rma.AllocError for rma.ErrNoSpace", words, free, at, err)
+	case refusal.Words != words || refusal.Free != free:
+		return fmt.Errorf("Alloc(%d) with %d words free says %d of %d", words, free, refusal.Words, refusal.Free)
+	}
+	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -83,4 +85,273 @@ func Perform(ctx context.Context, f rma.Fabric, body Body, p rma.Rank) (err erro
 		return err
 	}
 	return body(ctx, w)
+}
+
+// Case is one test of the contract.
+type Case struct {
+	// Name is unique. The part before the slash names the part of the contract.
+	Name string
+	// Ranks is the smallest number of ranks. The case works with more, up to
+	// MaxRanks.
+	Ranks int
+	// Words is the number of words to allocate that it needs at each rank.
+	Words int
+	// Setup makes the case's allocations, once in each process. It returns the
+	// body for every rank. An error that matches ErrSkip says that the case does
+	// not apply to this fabric.
+	Setup func(f rma.Fabric) (Body, error)
+}
+
+// Body is the program of one rank. It returns the first mistake that it saw, or nil.
+// Several ranks of one process execute it at the same time.
+type Body func(ctx context.Context, w rma.Window) error
+
+// MaxRanks is the largest number of ranks that Case.Words is enough for.
+const MaxRanks = 64
+
+// ErrSkip matches the error of a Setup if the fabric lacks an optional capability
+// that the case needs.
+var ErrSkip = errors.New("not for this fabric")
+
+// Cases is the whole suite.
+func Cases() []Case {
+	return slices.Concat(
+		wordCases, atomicCases, accumulateCases, awaitCases, handoverCases, orderCases,
+		bulkCases, allocCases, regionCases, addressCases,
+		fenceCases, pscwCases, lockCases, traditionalCases, sharedCases,
+	)
+}
+
+// CaseByName returns the case with that name.
+func CaseByName(name string) (Case, error) {
+	for _, c := range Cases() {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	return Case{}, fmt.Errorf("rmatest: no case has the name %q: see Cases", name)
+}
+
+// scene is the Setup of a case that needs allocated words. They begin at the
+// displacement at.
+func scene(words int, act func(p *player, at rma.Disp)) func(f rma.Fabric) (Body, error) {
+	return func(f rma.Fabric) (Body, error) {
+		meeting, err := f.Alloc(1)
+		if err != nil {
+			return nil, err
+		}
+		at := rma.Disp(0)
+		if words > 0 {
+			if at, err = f.Alloc(words); err != nil {
+				return nil, err
+			}
+			rma.Label(f, at, words, "at")
+		}
+		rma.Label(f, meeting, 1, "meeting")
+		return cast(f, meeting, func(p *player) { act(p, at) }), nil
+	}
+}
+
+// cast is the body that makes a player and calls act.
+func cast(f rma.Fabric, meeting rma.Disp, act func(p *player)) Body {
+	ranks := f.Topology().Ranks()
+	return func(ctx context.Context, w rma.Window) error {
+		p := &player{Window: w, ctx: ctx, me: w.Rank(), ranks: ranks, meeting: meeting}
+		act(p)
+		if err := w.Err(); err != nil {
+			p.fail("the window failed: %w", err)
+		}
+		return p.err
+	}
+}
+
+// player is a rank in a case. It remembers the first mistake.
+type player struct {
+	rma.Window
+	ctx     context.Context
+	me      rma.Rank
+	ranks   int
+	meeting rma.Disp // at rank 0: the number of ranks that have come to all meetings
+	met     int      // number of meetings of this rank
+	err     error
+}
+
+// fail remembers a mistake, if it is the first one.
+func (p *player) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("rank %d: %w", p.me, fmt.Errorf(format, args...))
+	}
+}
+
+// check remembers err, if it is not nil.
+func (p *player) check(err error) {
+	if err != nil {
+		p.fail("%w", err)
+	}
+}
+
+// equal checks that a value is want.
+func (p *player) equal(got, want uint64, what string, args ...any) {
+	if got != want {
+		p.fail("%s is %#x, want %#x", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
+// is checks that err matches want.
+func (p *player) is(err, want error, what string, args ...any) {
+	if !errors.Is(err, want) {
+		p.fail("%s: the error is %v, want one that matches %q", fmt.Sprintf(what, args...), err, want)
+	}
+}
+
+// after is the rank n ranks further on, modulo the number of ranks.
+func (p *player) after(n int) rma.Rank {
+	return rma.Rank(((int(p.me)+n)%p.ranks + p.ranks) % p.ranks)
+}
+
+// all yields all ranks, beginning with this one.
+func (p *player) all(yield func(q rma.Rank) bool) {
+	for n := range p.ranks {
+		if !yield(p.after(n)) {
+			return
+		}
+	}
+}
+
+// share is each rank's part of about total steps, at least 2.
+func (p *player) share(total int) int { return max(2, total/p.ranks) }
+
+// put is a Put with a Flush, so that every rank sees it.
+func (p *player) put(target rma.Rank, disp rma.Disp, value uint64) {
+	p.Put(target, disp, value)
+	p.Flush(target)
+}
+
+// await waits and checks that the value it gets satisfies the condition.
+func (p *player) await(target rma.Rank, disp rma.Disp, until rma.Until) uint64 {
+	value, err := p.Await(p.ctx, target, disp, until)
+	switch {
+	case err != nil:
+		p.fail("Await(rank %d, %v, %v): %w", target, disp, until, err)
+	case !until.Holds(value):
+		p.fail("Await(rank %d, %v, %v) returned %#x", target, disp, until, value)
+	}
+	return value
+}
+
+// meet waits until all ranks have called meet as often. It flushes nothing.
+func (p *player) meet() {
+	p.met++
+	p.FetchOp(0, p.meeting, rma.Sum, 1)
+	p.await(0, p.meeting, rma.AtLeast(uint64(p.met*p.ranks)))
+}
+
+// take marks the word as found and checks that no rank has found it before.
+func (p *player) take(target rma.Rank, disp rma.Disp, what string, args ...any) {
+	if by := p.CAS(target, disp, 0, uint64(p.me)+1); by != 0 {
+		p.fail("%s came twice, first to rank %d", fmt.Sprintf(what, args...), int(by)-1)
+	}
+}
+
+// distinct is a value that only rank p uses.
+func distinct(p rma.Rank, i int) uint64 { return 1<<60 | uint64(p)<<32 | uint64(i)<<8 | 0xa5 }
+
+// Tally is a window that counts its rank's operations, on the memory of other ranks
+// and on its own. It does not count FlushAll and Pause, which name no rank.
+type Tally struct {
+	rma.Window
+	Remote, Own Count
+}
+
+// Count is the number of operations of each kind.
+type Count struct {
+	Put, Get, Accumulate, FetchOp, CAS, PutBytes, GetBytes, Flush, Await int
+}
+
+// NewTally returns a window on w that counts the operations through it.
+func NewTally(w rma.Window) *Tally { return &Tally{Window: w} }
+
+// Reset sets all counts to zero.
+func (t *Tally) Reset() { t.Remote, t.Own = Count{}, Count{} }
+
+// at is the count for operations on target.
+func (t *Tally) at(target rma.Rank) *Count {
+	if target == t.Rank() {
+		return &t.Own
+	}
+	return &t.Remote
+}
+
+// Put implements rma.Window.
+func (t *Tally) Put(target rma.Rank, disp rma.Disp, value uint64) {
+	t.at(target).Put++
+	t.Window.Put(target, disp, value)
+}
+
+// Get implements rma.Window.
+func (t *Tally) Get(target rma.Rank, disp rma.Disp) uint64 {
+	t.at(target).Get++
+	return t.Window.Get(target, disp)
+}
+
+// Accumulate implements rma.Window.
+func (t *Tally) Accumulate(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) {
+	t.at(target).Accumulate++
+	t.Window.Accumulate(target, disp, op, operand)
+}
+
+// FetchOp implements rma.Window.
+func (t *Tally) FetchOp(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) uint64 {
+	t.at(target).FetchOp++
+	return t.Window.FetchOp(target, disp, op, operand)
+}
+
+// CAS implements rma.Window.
+func (t *Tally) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
+	t.at(target).CAS++
+	return t.Window.CAS(target, disp, old, new)
+}
+
+// PutBytes implements rma.Window.
+func (t *Tally) PutBytes(target rma.Rank, disp rma.Disp, src []byte) {
+	t.at(target).PutBytes++
+	t.Window.PutBytes(target, disp, src)
+}
+
+// GetBytes implements rma.Window.
+func (t *Tally) GetBytes(target rma.Rank, disp rma.Disp, dst []byte) {
+	t.at(target).GetBytes++
+	t.Window.GetBytes(target, disp, dst)
+}
+
+// Flush implements rma.Window.
+func (t *Tally) Flush(target rma.Rank) {
+	t.at(target).Flush++
+	t.Window.Flush(target)
+}
+
+// Await implements rma.Window.
+func (t *Tally) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
+	t.at(target).Await++
+	return t.Window.Await(ctx, target, disp, until)
+}
+
+// String lists the kinds that occurred, for instance "2 Put, 2 Flush".
+func (c Count) String() string {
+	var kinds []string
+	for _, kind := range []struct {
+		n    int
+		name string
+	}{
+		{c.Put, "Put"}, {c.Get, "Get"}, {c.Accumulate, "Accumulate"}, {c.FetchOp, "FetchOp"}, {c.CAS, "CAS"},
+		{c.PutBytes, "PutBytes"}, {c.GetBytes, "GetBytes"}, {c.Flush, "Flush"}, {c.Await, "Await"},
+	} {
+		if kind.n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", kind.n, kind.name))
+		}
+	}
+	if kinds == nil {
+		return "nothing"
+	}
+	return strings.Join(kinds, ", ")
 }

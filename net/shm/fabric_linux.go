@@ -1,8 +1,12 @@
 package shm
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/orwl/go-orwl/net/internal/direct"
 	"github.com/orwl/go-orwl/net/rma"
@@ -139,3 +143,85 @@ func (f *Fabric) Fail(err error) {
 		f.sleeper.Wake(p) // a lost process may have owed the wake-up
 	}
 }
+
+// locks are how processes see that another one lives. A process that claims a rank
+// holds a write lock on the byte of the file with the rank's number, until it closes
+// the fabric or ends. The kernel drops the lock at once, however the process ends, also
+// before its parent reaps it. Process ids are no help: they are reused, and differ
+// between containers.
+//
+// The locks belong to an open file description that no other process shares.
+// Two fabrics opened by one process are strangers to each other.
+type locks struct{ file *os.File }
+
+// take locks rank p's byte. It reports false if another process has it.
+func (l locks) take(p rma.Rank) (bool, error) {
+	err := l.fcntl(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK, Start: int64(p), Len: 1})
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// drop unlocks rank p's byte.
+func (l locks) drop(p rma.Rank) error {
+	return l.fcntl(unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK, Start: int64(p), Len: 1})
+}
+
+// held reports whether another process has the lock of rank p's byte. When in
+// doubt it does.
+func (l locks) held(p rma.Rank) bool {
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Start: int64(p), Len: 1}
+	return l.fcntl(unix.F_OFD_GETLK, &lock) != nil || lock.Type != unix.F_UNLCK
+}
+
+func (l locks) fcntl(command int, lock *unix.Flock_t) error {
+	return control(l.file, func(fd int) error { return unix.FcntlFlock(uintptr(fd), command, lock) })
+}
+
+// A process claims a rank in two steps: it takes the rank's lock, then writes its
+// claim. It leaves the rank in two steps: it writes the claim's fate, then drops the
+// lock. So a claim that is alive and whose lock is free belongs to a process that
+// ended without leaving.
+
+// claim makes rank p one of this process's.
+func (f *Fabric) claim(p rma.Rank) error {
+	c := &f.claims[p]
+	free, err := f.locks.take(p)
+	if err != nil {
+		return fmt.Errorf("shm: claiming rank %d: %w", p, err)
+	}
+	if free && c.owner.CompareAndSwap(0, f.me) {
+		return nil
+	}
+	refusal := &rma.RankError{Rank: p, Ranks: len(f.claims)}
+	switch owner := c.owner.Load(); {
+	case !free && owner == 0:
+		refusal.Why = "another process is claiming it"
+	case !free:
+		refusal.Why = fmt.Sprintf("process %d has it", pid(owner))
+	case c.fate.Load() == departed:
+		refusal.Why = fmt.Sprintf("process %d had it and has left", pid(owner))
+	default:
+		refusal.Why = fmt.Sprintf("process %d had it and is gone", pid(owner))
+	}
+	if free {
+		if err := f.locks.drop(p); err != nil {
+			return fmt.Errorf("shm: giving up rank %d: %w", p, err)
+		}
+	}
+	return refusal
+}
+
+// depart leaves the ranks of this process. The locks go when their file is
+// closed.
+func (f *Fabric) depart() {
+	for p := range f.claims {
+		if f.claims[p].owner.Load() == f.me {
+			f.claims[p].fate.CompareAndSwap(alive, departed)
+		}
+	}
+}
+
+// pid is the process id of an owner, in its own pid namespace.
+func pid(owner uint64) uint32 { return uint32(owner) }

@@ -1,13 +1,20 @@
 package shm
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"os"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // seals keep every process from changing the size of the file: memory that all
@@ -140,4 +147,137 @@ func fcntl(file *os.File, command, argument int) (result int, err error) {
 		return err
 	})
 	return result, err
+}
+
+// heap hands out symmetric memory from the front, in every process alike.
+//
+// Where an allocation begins, the log has its size. The first process that comes there
+// writes it. Processes whose sizes have agreed so far are at the same place, so their
+// first difference shows there. The log needs no order of its own, is full no sooner
+// than the heap, and is as sparse.
+type heap struct {
+	log []atomic.Uint64 // shared
+
+	mu   sync.Mutex
+	used int
+	err  error
+}
+
+func (h *heap) alloc(words int) (rma.Disp, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return 0, h.err
+	}
+	failure := &rma.AllocError{Words: words, Free: len(h.log) - h.used}
+	if words < 1 || words > failure.Free {
+		failure.Why, failure.Hint = rma.ErrNoSpace, "raise Options.Words, or ask for at least one word"
+		return 0, failure
+	}
+	if entry := &h.log[h.used]; !entry.CompareAndSwap(0, uint64(words)) && entry.Load() != uint64(words) {
+		failure.Why, failure.Hint = rma.ErrAsymmetric, fmt.Sprintf(
+			"another process allocated %d words at displacement %d: make the same allocations in the same order in every process",
+			entry.Load(), h.used)
+		return 0, failure
+	}
+	base := h.used
+	h.used += words
+	return rma.Disp(base), nil
+}
+
+func (h *heap) fail(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.err = err
+	}
+}
+
+func (o Options) geometry() geometry {
+	return geometry{ranks: o.Topology.Ranks(), words: o.Words, dynamic: o.DynamicWords}
+}
+
+// fingerprint tells two topologies apart.
+func fingerprint(tree *topology.Tree) uint64 {
+	h := fnv.New64a()
+	fmt.Fprint(h, tree.String())
+	return h.Sum64()
+}
+
+func writeHeader(file *os.File, options Options) error {
+	p := preamble{magic, version, uint64(options.Topology.Ranks()), uint64(options.Words), uint64(options.DynamicWords),
+		fingerprint(options.Topology)}
+	bytes, err := binary.Append(nil, binary.NativeEndian, p)
+	if err == nil {
+		_, err = file.WriteAt(bytes, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("shm: writing the fabric's header: %w", err)
+	}
+	return nil
+}
+
+// readHeader is the layout of the fabric in file. It is an error if the file is no
+// fabric, or not the fabric that options describe.
+func readHeader(file *os.File, options Options) (layout, error) {
+	var p preamble
+	bytes := make([]byte, binary.Size(p))
+	if _, err := file.ReadAt(bytes, 0); err != nil {
+		return layout{}, fmt.Errorf("%w: reading its header: %w: pass the file of a fabric, unchanged", ErrNotAFabric, err)
+	}
+	if _, err := binary.Decode(bytes, binary.NativeEndian, &p); err != nil {
+		panic(err) // bytes has the size of p
+	}
+	if p.Magic != magic {
+		return layout{}, fmt.Errorf("%w: it begins with %#x: pass the file of a fabric, unchanged", ErrNotAFabric, p.Magic)
+	}
+	if err := p.compare(options); err != nil {
+		return layout{}, err
+	}
+	if p.Words-1 >= mostWords || p.Dynamic-1 >= mostWords {
+		return layout{}, fmt.Errorf("%w: it has %d + %d words for a rank: pass the file of a fabric, unchanged", ErrNotAFabric, p.Words, p.Dynamic)
+	}
+	l, err := geometry{ranks: int(p.Ranks), words: int(p.Words), dynamic: int(p.Dynamic)}.layout()
+	if err != nil {
+		return layout{}, fmt.Errorf("%w: %w", ErrNotAFabric, err)
+	}
+	if info, err := file.Stat(); err != nil || info.Size() != l.size {
+		return layout{}, fmt.Errorf("%w: it should have %d bytes: pass the file of a fabric, not a copy", ErrNotAFabric, l.size)
+	}
+	if !sealed(file) {
+		return layout{}, fmt.Errorf("%w: its size could change: pass the file of a fabric, not a copy", ErrNotAFabric)
+	}
+	return l, nil
+}
+
+// compare finds the first field in which a fabric differs from what options
+// expect.
+func (p preamble) compare(options Options) error {
+	words, dynamic := p.Words, p.Dynamic
+	if options.Words != 0 {
+		words = uint64(options.Words)
+	}
+	if options.DynamicWords != 0 {
+		dynamic = uint64(options.DynamicWords)
+	}
+	tree := options.Topology
+	for _, field := range []struct {
+		name, format string
+		fabric, here uint64
+	}{
+		{"version", "%d", p.Version, version},
+		{"number of ranks", "%d", p.Ranks, uint64(tree.Ranks())},
+		{"topology", "tree %#x", p.Topology, fingerprint(tree)},
+		{"Words", "%d", p.Words, words},
+		{"DynamicWords", "%d", p.Dynamic, dynamic},
+	} {
+		if field.fabric != field.here {
+			return &MismatchError{
+				Field:  field.name,
+				Fabric: fmt.Sprintf(field.format, field.fabric),
+				Here:   fmt.Sprintf(field.format, field.here),
+			}
+		}
+	}
+	return nil
 }

@@ -3,8 +3,10 @@
 package shm
 
 import (
+	"fmt"
 	"math"
 	"os"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -185,4 +187,153 @@ func benchmarkPingPong(b *testing.B, placement string) {
 	}
 	b.ReportMetric(each(0)/each(1), "of-futex")
 	b.ReportMetric(each(0)/each(2), "of-socket")
+}
+
+// The placements of two processes. Which one it is decides a ping-pong.
+const (
+	anywhere = "free" // wherever the system likes
+	same     = "same-CPU"
+	apart    = "one-CPU-each"
+)
+
+var placements = []string{anywhere, same, apart}
+
+// pinned puts this process where a placement has it, for the length of a
+// benchmark, and says which CPU the other process is to use, -1 for any.
+func pinned(b *testing.B, placement string) (other int) {
+	b.Helper()
+	var before unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &before); err != nil {
+		b.Fatal(err)
+	}
+	var cpus []int
+	for cpu := 0; len(cpus) < before.Count(); cpu++ {
+		if before.IsSet(cpu) {
+			cpus = append(cpus, cpu)
+		}
+	}
+	if placement == anywhere {
+		return -1
+	}
+	if placement == apart && len(cpus) < 2 {
+		b.Skip("one CPU each needs two CPUs")
+	}
+	if err := pin(cpus[0]); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := affinity(before); err != nil {
+			b.Error(err)
+		}
+	})
+	if placement == same {
+		return cpus[0]
+	}
+	return cpus[1]
+}
+
+// pin moves this process to a CPU, unless that is -1.
+func pin(cpu int) error {
+	if cpu < 0 {
+		return nil
+	}
+	var set unix.CPUSet
+	set.Set(cpu)
+	return affinity(set)
+}
+
+// affinity sets the CPUs of every thread of this process.
+func affinity(set unix.CPUSet) error {
+	threads, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return err
+	}
+	for _, thread := range threads {
+		id, err := strconv.Atoi(thread.Name())
+		if err != nil {
+			return err
+		}
+		if err := unix.SchedSetaffinity(id, &set); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func TestPingPong(t *testing.T) {
+	f := create(t, 2)
+	other := spawn(t, f, pong, 1, "window", -1)
+	p := windowPlayer{window(t, f, 0), alloc(t, f, court)}
+	other.ready()
+	if last := rally(p, 0, 1000); last != 1000 {
+		t.Errorf("after 1000 round trips the ball has been struck %d times", last)
+	}
+	p.strike(stop)
+	other.end()
+}
+
+// counting is a process that increments two counters of rank 0 in two ways, n
+// times each, and waits until all processes have.
+var counting = role("counting", func(a *actor) error {
+	sum, swapped := a.words(1), a.words(1)
+	w, n := a.own(), a.int(0)
+	for range n {
+		w.FetchOp(0, sum, rma.Sum, 1)
+		for old := w.Get(0, swapped); ; {
+			seen := w.CAS(0, swapped, old, old+1)
+			if seen == old {
+				break
+			}
+			old = seen
+		}
+	}
+	total := uint64(n * a.Topology().Ranks())
+	for _, counter := range []rma.Disp{sum, swapped} {
+		if v, err := w.Await(background, 0, counter, rma.AtLeast(total)); err != nil || v != total {
+			return fmt.Errorf("counter %v: %d, %v; want %d", counter, v, err, total)
+		}
+	}
+	return nil
+})
+
+func TestManyProcessesCount(t *testing.T) {
+	const ranks, each = 8, 2000
+	f := create(t, ranks)
+	sum, swapped := alloc(t, f, 1), alloc(t, f, 1)
+	peers := make([]*peer, ranks)
+	for p := range peers {
+		peers[p] = spawn(t, f, counting, rma.Rank(p), each)
+	}
+	for _, p := range peers {
+		p.end()
+	}
+	for _, counter := range []rma.Disp{sum, swapped} {
+		if got := f.world.Segments[0].Heap[counter]; got != ranks*each {
+			t.Errorf("counter %v: %d, want %d", counter, got, ranks*each)
+		}
+	}
+}
+
+// TestRanksShareProcesses mixes ranks that are woken by a porter, in three
+// processes of four, with one that sleeps for itself.
+func TestRanksShareProcesses(t *testing.T) {
+	const ranks, each, laps = 13, 4, 200
+	f := create(t, ranks)
+	token, words := alloc(t, f, 1), alloc(t, f, ranks*spacing)
+	var peers []*peer
+	for first := 1; first < ranks; first += each {
+		peers = append(peers, spawn(t, f, circulating, rma.Rank(first), each, laps))
+	}
+	for _, p := range peers {
+		p.ready()
+		p.tell()
+	}
+	window(t, f, 0).Put(0, token, 1)
+	futexes(f, words, 1)[0].Store(1)
+	if _, err := circulate(f, token, words, 0, 1, laps); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range peers {
+		p.end()
+	}
 }

@@ -1,8 +1,14 @@
 package shm
 
 import (
+	"fmt"
+	"math"
+	"runtime"
 	"sync/atomic"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/orwl/go-orwl/net/internal/direct"
 	"github.com/orwl/go-orwl/net/rma"
@@ -106,4 +112,106 @@ func (b *bed) wake(room *direct.Room) {
 		default: // there is one already
 		}
 	}
+}
+
+// unsafe: the system calls of this file take addresses.
+
+// The futex operations, without FUTEX_PRIVATE_FLAG: the kernel finds the
+// sleepers of other processes by the word's place in the file.
+const (
+	opFutexWait = 0
+	opFutexWake = 1
+)
+
+// futexWait sleeps while the word has the value seen, until futexWake. It may
+// return early.
+//
+// It uses Syscall, so that the other goroutines of the process have the processor.
+// RawSyscall would keep it from them, and a garbage collection would wait for as long
+// as this goroutine sleeps.
+func futexWait(word *atomic.Uint32, seen uint32) {
+	at := uintptr(unsafe.Pointer(word))
+	_, _, errno := unix.Syscall6(unix.SYS_FUTEX, at, opFutexWait, uintptr(seen), 0, 0, 0)
+	if errno != 0 && errno != unix.EAGAIN && errno != unix.EINTR {
+		panic(fmt.Sprintf("shm: futex wait: %v", errno))
+	}
+}
+
+// futexWake ends every futexWait on the word. It tells the scheduler nothing, since it
+// does not block.
+func futexWake(word *atomic.Uint32) {
+	at := uintptr(unsafe.Pointer(word))
+	if _, _, errno := unix.RawSyscall6(unix.SYS_FUTEX, at, opFutexWake, math.MaxInt32, 0, 0, 0); errno != 0 {
+		panic(fmt.Sprintf("shm: futex wake: %v", errno))
+	}
+}
+
+// nanosleep sleeps for d, or less if a signal comes. The other goroutines of the
+// process have the processor meanwhile.
+func nanosleep(d time.Duration) {
+	spec := unix.NsecToTimespec(int64(d))
+	_ = unix.Nanosleep(&spec, nil)
+}
+
+// nanosleepHere is nanosleep that keeps the processor of the Go scheduler.
+func nanosleepHere(d time.Duration) {
+	spec := unix.NsecToTimespec(int64(d))
+	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&spec)), 0, 0)
+}
+
+// porter sleeps in the kernel for the ranks of a process that has several. When other
+// processes have made their rooms awake it wakes them.
+type porter struct {
+	sleeper *sleeper
+	desk    rma.Rank // the rank in whose lobby the bell is
+	guests  atomic.Pointer[[]rma.Rank]
+	quit    atomic.Bool
+	gone    chan struct{}
+}
+
+// ring calls the porter.
+func (l *lobby) ring() {
+	l.bell.Add(1)
+	futexWake(&l.bell)
+}
+
+func newPorter(s *sleeper, desk rma.Rank) *porter {
+	p := &porter{sleeper: s, desk: desk, gone: make(chan struct{})}
+	p.guests.Store(new([]rma.Rank))
+	go p.work()
+	return p
+}
+
+// serve makes the porter look after rank g. The rank may be asleep already.
+func (p *porter) serve(g rma.Rank) {
+	guests := append([]rma.Rank{g}, *p.guests.Load()...)
+	p.guests.Store(&guests)
+	p.sleeper.lobbies[g].porter.Store(uint32(p.desk) + 1)
+}
+
+// work wakes guests until the fabric is closed. A ring while it looks makes it look
+// again: it looks at the bell first, then whether it may leave.
+func (p *porter) work() {
+	defer close(p.gone)
+	bell := &p.sleeper.lobbies[p.desk].bell
+	for {
+		seen := bell.Load()
+		if p.quit.Load() {
+			return
+		}
+		for _, g := range *p.guests.Load() {
+			if room := &p.sleeper.lobbies[g].room; !room.Waiting() {
+				p.sleeper.beds[g].Load().wake(room)
+			}
+		}
+		runtime.Gosched() // to the guests: a processor taken into the kernel comes back late
+		futexWait(bell, seen)
+	}
+}
+
+// leave ends the porter's work.
+func (p *porter) leave() {
+	p.quit.Store(true)
+	p.sleeper.lobbies[p.desk].ring()
+	<-p.gone
 }

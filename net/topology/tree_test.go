@@ -2,6 +2,8 @@ package topology
 
 import (
 	"errors"
+	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -150,5 +152,97 @@ func BenchmarkParseMillionRanks(b *testing.B) {
 		if _, err := Parse("group:4 rack:16 node:64 socket:2 cache:8 core:16"); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestFromCPUs(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		cpus []CPU
+		want string
+		on   []int // the CPUs in the order of ranks
+	}{
+		{"one CPU", []CPU{{Number: 7}}, "core:1", []int{7}},
+		{"one core, two threads", []CPU{{Number: 5}, {Number: 4}}, "thread:2", []int{4, 5}},
+		{"only cores known", []CPU{{1, -1, -1, -1, 1}, {0, -1, -1, -1, 0}}, "core:2", []int{0, 1}},
+		{"sockets and cores", []CPU{{0, 0, 0, 0, 0}, {1, 1, 1, 1, 1}, {2, 0, 0, 0, 2}, {3, 1, 1, 1, 3}},
+			"socket:2 core:2", []int{0, 2, 1, 3}},
+		{"every level", []CPU{
+			{0, 0, 0, 0, 0}, {1, 0, 0, 0, 0}, {2, 0, 0, 0, 1}, {3, 0, 0, 1, 2}, {4, 0, 1, 2, 3}, {5, 1, 2, 3, 4},
+		}, "socket:2 numa:2+1 cache:2+1*2 core:2+1*3 thread:2+1*4", []int{0, 1, 2, 3, 4, 5}},
+		{"memory nodes inside one cache", []CPU{{0, 0, 0, 9, 0}, {1, 0, 0, 9, 1}, {2, 0, 1, 9, 2}, {3, 0, 1, 9, 3}},
+			"numa:2 core:2", []int{0, 1, 2, 3}},
+		{"one memory node over two sockets", []CPU{{0, 0, 0, 0, 0}, {1, 0, 0, 0, 1}, {2, 1, 0, 1, 2}, {3, 1, 0, 1, 3}},
+			"socket:2 core:2", []int{0, 1, 2, 3}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			given := slices.Clone(test.cpus)
+			slices.Reverse(given)
+			before := slices.Clone(given)
+			tree := FromCPUs(given)
+			if tree.String() != test.want || !slices.Equal(tree.cpus, test.on) {
+				t.Errorf("%s on CPUs %v, want %s on %v", tree, tree.cpus, test.want, test.on)
+			}
+			checkInvariants(t, tree)
+			if !slices.Equal(given, before) {
+				t.Errorf("the argument is %v now, want %v as before", given, before)
+			}
+		})
+	}
+}
+
+func TestCounters(t *testing.T) {
+	for _, test := range []struct {
+		ranks, tdc int
+		want       []Rank
+	}{
+		{1, 1, []Rank{0}},
+		{4, 1, []Rank{0, 1, 2, 3}},
+		{8, 4, []Rank{0, 4}},
+		{9, 4, []Rank{0, 4, 8}},
+		{7, 4, []Rank{0, 4}},
+		{7, 7, []Rank{0}},
+		{7, math.MaxInt, []Rank{0}}, // must not overflow
+	} {
+		tree := Flat(test.ranks)
+		if got := slices.Collect(tree.Counters(test.tdc)); !slices.Equal(got, test.want) {
+			t.Errorf("%d ranks, tdc %d: counters on %v, want %v", test.ranks, test.tdc, got, test.want)
+		}
+		// The counter of a rank is the last one up to it.
+		for p := range Rank(test.ranks) {
+			want := Rank(0)
+			for _, c := range test.want {
+				if c <= p {
+					want = c
+				}
+			}
+			if got := tree.Counter(p, test.tdc); got != want {
+				t.Errorf("%d ranks, tdc %d: c(%d) = %d, want %d", test.ranks, test.tdc, p, got, want)
+			}
+		}
+	}
+}
+
+func TestCountersStops(t *testing.T) {
+	for p := range Flat(100).Counters(10) {
+		if p > 20 {
+			t.Fatalf("rank %d came after the break", p)
+		}
+		if p == 20 {
+			break
+		}
+	}
+}
+
+// §3.2.1: with x ranks on every node, T_DC = kx puts one counter on every k-th
+// node.
+func TestCounterOnEverySecondNode(t *testing.T) {
+	tree := mustParse(t, "node:6 core:4")
+	var nodes []int
+	for p := range tree.Counters(2 * 4) {
+		nodes = append(nodes, tree.Element(p, 2))
+	}
+	if !slices.Equal(nodes, []int{0, 2, 4}) {
+		t.Errorf("counters on nodes %v, want every second", nodes)
 	}
 }

@@ -10,7 +10,7 @@
 //
 // Each kind of frame has a file and a type, whose Append writes it and whose Parse
 // reads its body. [Input] finds the frames of a stream. Parsing never panics, and
-// what is too large is refused before anything is allocated (limits.go): memory
+// what is too large is refused before anything is allocated (frame.go): memory
 // follows what has come, not what was claimed.
 //
 //	in := wire.NewInput(stream, most)

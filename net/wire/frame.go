@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/orwl/go-orwl/internal/pack"
 )
 
 // Kind is what a frame is.
@@ -205,4 +207,182 @@ func (r *Reader) want(fields int) {
 	if r.fields != fields {
 		r.fail("%d fields, want %d", r.fields, fields)
 	}
+}
+
+// The limits of a frame. A frame beyond them is refused before anything is allocated for it.
+const (
+	// Version is the version of everything in this package. Nodes of different versions do not
+	// talk.
+	Version = 4
+	// MaxHeader is the size of the largest header.
+	MaxHeader = 1 << 20
+	// MaxBulk is how many bytes can follow a header.
+	MaxBulk = 1 << 30
+	// MaxText is the length of the longest text: an address, a reason.
+	MaxText = 1 << 10
+
+	// maxRank is the highest rank.
+	maxRank = 1<<31 - 1
+)
+
+// Hello is the first frame of each stream, in both directions. Its body is the version, as an
+// integer in every version of this package, and then, in this version, a map:
+//
+//	[kind, 0, 0, version, {"nodes": 3, "node": 2, ...}]
+//
+// There is one for each stream, so a library encodes the map.
+type Hello struct {
+	Version     uint64 `msgpack:"-"`
+	Nodes       uint64 `msgpack:"nodes"`       // the number of nodes of the run
+	Node        uint64 `msgpack:"node"`        // the node that speaks
+	Incarnation uint64 `msgpack:"incarnation"` // the life of that node
+	Lane        uint64 `msgpack:"lane"`
+	// Received is how many of the lane's frames this node has taken from the life Peer of
+	// the other node. Peer is 0 if there was none.
+	Peer     uint64 `msgpack:"peer"`
+	Received uint64 `msgpack:"received"`
+	// Lease and Skew are what the node's promises to the others depend on, in
+	// nanoseconds.
+	Lease uint64 `msgpack:"lease"`
+	Skew  uint64 `msgpack:"skew"`
+	// Address is where the node listens.
+	Address string `msgpack:"address"`
+}
+
+// Append appends the frame.
+func (f *Hello) Append(b []byte) []byte {
+	from := len(b)
+	b = AppendUint(begin(b, Head{Kind: KindHello}, 2), f.Version)
+	return end(append(b, pack.Encode(f)...), from)
+}
+
+// Parse reads the body. If that has another version, it reads only the version.
+func (f *Hello) Parse(r Reader) error {
+	*f = Hello{Version: r.Uint()}
+	if f.Version != Version {
+		return r.err
+	}
+	if r.want(2); r.err != nil {
+		return r.err
+	}
+	if err := pack.Decode(r.b, f); err != nil {
+		return fmt.Errorf("%w: hello: %w", ErrMalformed, err)
+	}
+	if len(f.Address) > MaxText {
+		r.fail("an address of %d bytes, at most %d are allowed", len(f.Address), MaxText)
+	}
+	return r.err
+}
+
+// Parcel is something between the two nodes' upper layers.
+type Parcel struct {
+	Channel uint64 // the channel of its receiver
+	Header  []byte
+}
+
+// Append appends the frame, without its bulk.
+func (f *Parcel) Append(b []byte, h Head) []byte {
+	from := len(b)
+	h.Kind = KindParcel
+	b = begin(b, h, 2)
+	return end(AppendBytes(AppendUint(b, f.Channel), f.Header), from)
+}
+
+// Parse reads the body. Header is part of what r reads from.
+func (f *Parcel) Parse(r Reader) error {
+	r.want(2)
+	f.Channel, f.Header = r.Uint(), r.Bytes()
+	return r.Done()
+}
+
+// Loan is a parcel whose bulk does not travel: it lies in memory of the sender that
+// the other node has mapped. Which memory that is, the nodes have said before.
+type Loan struct {
+	Parcel
+	Offset uint64 // of the first byte
+	Length int    // from 1
+}
+
+// Append appends the frame.
+func (f *Loan) Append(b []byte, h Head) []byte {
+	from := len(b)
+	h.Kind = KindLoan
+	b = begin(b, h, 4)
+	b = AppendBytes(AppendUint(b, f.Channel), f.Header)
+	return end(AppendUint(AppendUint(b, f.Offset), uint64(f.Length)), from)
+}
+
+// Parse reads the body. Header is part of what r reads from. Whether there is such
+// memory only its reader knows.
+func (f *Loan) Parse(r Reader) error {
+	r.want(4)
+	f.Channel, f.Header = r.Uint(), r.Bytes()
+	f.Offset, f.Length = r.Uint(), int(r.UintTo(MaxBulk))
+	if r.err == nil && f.Length == 0 {
+		r.fail("a loan of nothing")
+	}
+	return r.Done()
+}
+
+// Ack says that all frames of the lane up to a number have been taken.
+type Ack struct{ Number uint64 }
+
+// Append appends the frame.
+func (f *Ack) Append(b []byte) []byte {
+	from := len(b)
+	b = begin(b, Head{Kind: KindAck}, 1)
+	return end(AppendUint(b, f.Number), from)
+}
+
+// Parse reads the body.
+func (f *Ack) Parse(r Reader) error {
+	r.want(1)
+	f.Number = r.Uint()
+	return r.Done()
+}
+
+// Beat says that its sender lives. Times are nanoseconds.
+type Beat struct {
+	Sent uint64 // the sender's time; the receiver returns it unread
+	Echo uint64 // the last Sent of the receiver that the sender has seen
+	Held uint64 // how long the sender has had Echo, by its own clock
+}
+
+// Append appends the frame.
+func (f *Beat) Append(b []byte) []byte {
+	from := len(b)
+	b = begin(b, Head{Kind: KindBeat}, 3)
+	return end(AppendUint(AppendUint(AppendUint(b, f.Sent), f.Echo), f.Held), from)
+}
+
+// Parse reads the body.
+func (f *Beat) Parse(r Reader) error {
+	r.want(3)
+	f.Sent, f.Echo, f.Held = r.Uint(), r.Uint(), r.Uint()
+	return r.Done()
+}
+
+// AppendBye appends a frame that says that its sender leaves the run, after
+// everything that it has sent before. It has no body.
+func AppendBye(b []byte, number uint64) []byte {
+	from := len(b)
+	return end(begin(b, Head{Kind: KindBye, Number: number}, 0), from)
+}
+
+// Refuse is the last frame of a stream: why there will be no more. It is the same in every
+// version, because nodes of different versions refuse each other by it.
+type Refuse struct{ Reason string }
+
+// Append appends the frame.
+func (f *Refuse) Append(b []byte) []byte {
+	from := len(b)
+	b = begin(b, Head{Kind: KindRefuse}, 1)
+	return end(AppendString(b, f.Reason[:min(len(f.Reason), MaxText)]), from)
+}
+
+// Parse reads the body.
+func (f *Refuse) Parse(r Reader) error {
+	r.want(1)
+	f.Reason = r.textTo(MaxText)
+	return r.Done()
 }

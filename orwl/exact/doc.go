@@ -30,7 +30,6 @@
 //	blocks.go          many values at once
 //	dot.go             dot products
 //	state.go           the sum as bytes
-//	integers.go        sums of integers
 //	blocks_amd64.s     blocks.go and dot.go for processors with AVX2
 //
 // # The contract
@@ -48,7 +47,7 @@
 // and the merges. It takes [StateBytes]. A damaged state is refused.
 //
 // Other types need nothing more. A float32 is a float64 without rounding. A complex number is two sums, one for
-// each part. Integers have [Int].
+// each part.
 //
 // A sum has room for 2^90 values of any size. A sum that is merged with itself so often that there is no room panics.
 //

@@ -52,14 +52,3 @@ func Example_complex() {
 	fmt.Println(complex(re.Value(), im.Value()))
 	// Output: (2+8i)
 }
-
-func ExampleInt() {
-	var s exact.Int
-	s.AddAll([]int64{1 << 62, 1 << 62})
-	fmt.Println(s.Value())
-	s.Add(-5)
-	fmt.Println(s.Value())
-	// Output:
-	// 0 exact: the sum does not fit into 64 bits
-	// 9223372036854775803 <nil>
-}

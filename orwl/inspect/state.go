@@ -1,7 +1,11 @@
 package inspect
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -204,4 +208,202 @@ type WaitEdge struct {
 	// Node is the node of To, and Round is how many rounds of To this node has heard of, if To is on another node.
 	Node  int   `json:"node"`
 	Round int64 `json:"round,omitempty"`
+}
+
+// Run is a program at one moment, as all its nodes see it. The nodes look one after another, so what moves meanwhile
+// may show in two states.
+type Run struct {
+	Now   time.Time    `json:"now"`
+	From  int          `json:"from"`  // the node that has asked the others
+	Nodes []NodeReport `json:"nodes"` // by number
+}
+
+// Again is after how long a second look tells whether a program that has moved a moment ago stands still now.
+const Again = standing + standing/10
+
+// Runs reports whether tasks run on some node, or may.
+func (r Run) Runs() bool {
+	for _, n := range r.Nodes {
+		if n.State == nil && n.Status != NodeLeft || n.State != nil && (n.State.Running || n.State.Starting) {
+			return true
+		}
+	}
+	return false
+}
+
+// NodeReport is what a node has said of itself, or that it has said nothing.
+type NodeReport struct {
+	Node    int        `json:"node"`
+	Process Process    `json:"process"`
+	Status  NodeStatus `json:"status"` // the node that has asked sees it so
+	// Silent is for how long the node has not answered. State is nil then.
+	Silent Seconds `json:"silent_seconds,omitzero"`
+	State  *State  `json:"state,omitempty"`
+}
+
+// Process is a process of some machine.
+type Process struct {
+	ID   int    `json:"pid"`
+	Host string `json:"host"`
+}
+
+func (p Process) String() string {
+	if p.Host == "" {
+		return fmt.Sprintf("process %d", p.ID)
+	}
+	return fmt.Sprintf("process %d on %s", p.ID, p.Host)
+}
+
+// Activity is what a task does, as all nodes together know it.
+type Activity string
+
+// The values of Activity.
+const (
+	Idle     Activity = "idle"              // it has not begun, or has ended
+	Computes Activity = "computes"          // its body runs
+	Queued   Activity = "queued"            // all that it needs is there, but no worker is free
+	ForTurn  Activity = "waits for a turn"  // another task has the turn, and has not ended it
+	ForBytes Activity = "waits for data"    // the turn of the other node's task has ended, and the bytes are not here yet
+	Unknown  Activity = "is not heard from" // its node does not answer
+)
+
+// RunTask is a task in a Run.
+type RunTask struct {
+	TaskState
+	Is     Activity
+	Behind int // the task that it waits for first, by its place in the list; -1: none
+	// On is what it waits for first, if that is no task: "node 2", or "the bytes of x".
+	On string
+}
+
+// Tasks are the tasks of all nodes that have answered, by node, and what most of the waits lead to.
+func (r Run) Tasks() ([]RunTask, Why) {
+	g := r.graph()
+	all := make([]RunTask, g.tasks)
+	for i := range all {
+		v := &g.all[i]
+		all[i] = RunTask{TaskState: *v.task, Is: g.activity(i), Behind: -1}
+		if len(v.to) == 0 {
+			continue
+		}
+		if to := v.to[0].vertex; to < g.tasks {
+			all[i].Behind = to
+		} else {
+			all[i].On = g.plain(to)
+		}
+	}
+	return all, g.why()
+}
+
+// manyLines is the most tasks that the text of a State writes out. Beyond that they mostly wait
+// for tasks that wait, too, and look alike.
+const manyLines = 50
+
+// Runs reports whether the task has begun and not ended.
+func (t TaskState) Runs() bool {
+	return t.State == TaskWorking || t.State == TaskWaiting || t.State == TaskQueued
+}
+
+// String tells which task waits for which: Why, a line for each task that runs, and for each resource
+// where relaxed or ordered accesses wait for the other kind. Working tasks come first, since
+// all others wait for them in the end.
+func (s State) String() string {
+	var b strings.Builder
+	if s.Why != "" {
+		b.WriteString(s.Why + "\n")
+	}
+	tasks := slices.DeleteFunc(slices.Clone(s.Tasks), func(t TaskState) bool { return !t.Runs() })
+	slices.SortStableFunc(tasks, func(x, y TaskState) int {
+		return cmp.Compare(x.order(), y.order())
+	})
+	for i, t := range tasks {
+		if i == manyLines {
+			fmt.Fprintf(&b, "... and %d more tasks\n", len(tasks)-i)
+			break
+		}
+		b.WriteString(t.String() + "\n")
+	}
+	for _, r := range s.Resources {
+		if r.RelaxedWaits > 0 || r.OrderedWaits {
+			b.WriteString(r.relaxed() + "\n")
+		}
+	}
+	if s.Pace != nil {
+		b.WriteString(s.Pace.String() + "\n")
+	}
+	return b.String()
+}
+
+// String is one line.
+func (p *Pace) String() string {
+	circle := p.Circle
+	more := ""
+	if len(circle) > manyLines {
+		more = fmt.Sprintf(" and %d more", len(circle)-manyLines)
+		circle = circle[:manyLines]
+	}
+	workers := "1 worker"
+	if p.Workers != 1 {
+		workers = fmt.Sprint(p.Workers, " workers")
+	}
+	return fmt.Sprintf("a round takes %v, at least %v by %s%s, and at least %v by %s",
+		brief(p.Round), brief(p.Bound), strings.Join(circle, " ──▶ "), more, brief(p.Work), workers)
+}
+
+// brief is a time to three digits.
+func brief(s Seconds) time.Duration {
+	unit := time.Duration(1)
+	for s.Duration/unit >= 1000 {
+		unit *= 10
+	}
+	return s.Round(unit)
+}
+
+// relaxed is the line of a resource where accesses wait for the other kind.
+func (r ResourceState) relaxed() string {
+	var waits []string
+	if r.RelaxedWaits == 1 {
+		waits = append(waits, "1 relaxed access waits for ordered ones")
+	} else if r.RelaxedWaits > 1 {
+		waits = append(waits, fmt.Sprintf("%d relaxed accesses wait for ordered ones", r.RelaxedWaits))
+	}
+	if r.OrderedWaits {
+		waits = append(waits, "ordered accesses wait for relaxed ones, which are inside")
+	}
+	return fmt.Sprintf("relaxed door of %s: %s", r.Resource, strings.Join(waits, "; "))
+}
+
+// String is one line.
+func (t TaskState) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, round %d", t.Task, t.Round)
+	if len(t.Holds) > 0 {
+		fmt.Fprintf(&b, ", holds %s", strings.Join(t.Holds, " "))
+	}
+	w := t.Waits
+	switch {
+	case t.State == TaskQueued:
+		return b.String() + ", waits for a worker"
+	case w == nil:
+		return b.String() + ", works"
+	}
+	fmt.Fprintf(&b, ", waits to %s %s", w.Mode, w.Resource)
+	if w.For.Duration > 0 {
+		fmt.Fprintf(&b, " for %v", w.For.Round(time.Millisecond))
+	}
+	if len(w.Behind) > 0 {
+		fmt.Fprintf(&b, " ──▶ %s", strings.Join(w.Behind, " "))
+	}
+	return b.String()
+}
+
+// order puts tasks that work before those that wait for a worker, and these before those that wait for an access.
+func (t TaskState) order() int {
+	switch {
+	case t.Waits != nil:
+		return 2
+	case t.State == TaskQueued:
+		return 1
+	}
+	return 0
 }

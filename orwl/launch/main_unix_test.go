@@ -3,15 +3,23 @@
 package launch
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/orwl/go-orwl/internal/terminal"
 )
 
 // The test binary is also every node of a test: it finds its role in its environment.
@@ -228,4 +236,168 @@ func outcome(err error) int {
 		return 1
 	}
 	return 0
+}
+
+// The batch script gives its tasks a key of their own that no other user can read, and removes
+// it afterwards. A fake srun looks at the key.
+func TestSlurmFile(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("batch scripts of Slurm need bash: ", err)
+	}
+	script, err := filepath.Abs(filepath.Join("..", "..", "deploy", "slurm.sbatch"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "srun"), []byte("#!/bin/sh\necho \"$@\"\nls -l \"$ORWL_KEY_FILE\" | cut -c1-10\ncat \"$ORWL_KEY_FILE\"\nexit 3\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(soon(t), bash, script)
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "SLURM_SUBMIT_DIR="+dir, "SLURM_JOB_ID=4711")
+	out, _ := cmd.Output()
+	if code := cmd.ProcessState.ExitCode(); code != 3 {
+		t.Errorf("exit code %d, want srun's, 3", code)
+	}
+	lines := strings.Split(string(out), "\n")
+	if len(lines) != 3 || lines[0] != "--kill-on-bad-exit=1 ./prog" || lines[1] != "-rw-------" || len(lines[2]) != 64 {
+		t.Errorf("srun sees %q", lines)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".orwl*")); len(left) != 0 || err != nil {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// seen says whether a person sees what the node writes on standard error.
+func seen() int {
+	attend()
+	fmt.Println("seen", terminal.IsSeen(os.Stderr))
+	return 0
+}
+
+// Nodes learn whether a person sees their lines, here and over ssh. The answer of the launcher's own
+// launcher does not count: the lines go to another place.
+func TestSeen(t *testing.T) {
+	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer tty.Close()
+	t.Setenv("TERM", "xterm")
+	fakeSSH(t)
+	for name, run := range map[string]func(string) Run{"here": of, "over ssh": elsewhere} {
+		if name == "here" {
+			t.Setenv(terminal.Variable, "1")
+		} else {
+			t.Setenv(terminal.Variable, "") // ssh takes no variables along
+		}
+		for to, want := range map[io.Writer]string{tty: "seen true", io.Discard: "seen false"} {
+			var out strings.Builder
+			r := run("seen")
+			r.Stdout, r.Stderr = &out, to
+			if err := Spawn(soon(t), r); err != nil || strings.Count(out.String(), want) != r.Nodes {
+				t.Errorf("%s, standard error is %T: %v, want %s of each:\n%s", name, to, err, want, out.String())
+			}
+		}
+	}
+}
+
+var errEnough = errors.New("enough")
+
+// progressing says how far it is, until it is asked to end.
+func progressing() int {
+	p := attend()
+	if p.Progress == nil {
+		return 0
+	}
+	for i := range int64(3) {
+		if err := p.Progress(Progress{What: "the work", Done: i * int64(p.Node+1), Total: 100}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	select {} // until it is asked to end
+}
+
+// Nodes tell how far they are, here and over ssh.
+func TestProgress(t *testing.T) {
+	for name, run := range map[string]func() Run{"here": func() Run { return of("progressing") }, "over ssh": func() Run { return elsewhere("progressing") }} {
+		t.Run(name, func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			fakeSSH(t)
+			r, last := run(), make(map[int]int64)
+			ctx, stop := context.WithCancelCause(soon(t))
+			defer stop(nil)
+			r.Progress = func(node int, p Progress) {
+				if p.What != "the work" || p.Total != 100 || p.Done%int64(node+1) != 0 || p.Done < last[node] {
+					t.Errorf("node %d says %+v after %d", node, p, last[node])
+				}
+				last[node] = p.Done
+				if last[0] == 2 && last[1] == 4 && last[2] == 6 {
+					stop(errEnough)
+				}
+			}
+			if err := Spawn(ctx, r); err != errEnough {
+				t.Errorf("the run ends with %v, and nodes have said %v", err, last)
+			}
+		})
+	}
+}
+
+// Nodes that are not asked have nothing to tell.
+func TestNoProgress(t *testing.T) {
+	if err := Spawn(soon(t), of("progressing")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNewKey(t *testing.T) {
+	a, b := NewKey(), NewKey()
+	if len(a) != 64 || bytes.Equal(a, b) || strings.Trim(string(a), "0123456789abcdef") != "" {
+		t.Errorf("%q, %q", a, b)
+	}
+}
+
+// Only its owner may read or change a key's file.
+func TestKeyFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(name, []byte(testKey+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(envKeyFile, name)
+	for mode, private := range map[os.FileMode]bool{
+		0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o700: true,
+		0o644: false, 0o604: false, 0o602: false, 0o601: false, 0o660: false, 0o666: false,
+	} {
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+		p, err := FromEnvironment()
+		switch {
+		case private && (err != nil || string(p.Key) != testKey):
+			t.Errorf("mode %04o: %q, %v", mode, p.Key, err)
+		case !private && (!errors.Is(err, ErrEnvironment) || !strings.Contains(err.Error(), "chmod 600")):
+			t.Errorf("mode %04o: %v", mode, err)
+		}
+	}
+}
+
+// A key's file may be a link, as Kubernetes has it, and must not be endless.
+func TestOddKeyFiles(t *testing.T) {
+	dir := t.TempDir()
+	long, link := filepath.Join(dir, "long"), filepath.Join(dir, "link")
+	if err := os.WriteFile(long, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(long, link); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		long: "too long", link: "too long", dir: "it is a folder", filepath.Join(dir, "nosuch"): "no such file",
+	} {
+		t.Setenv(envKeyFile, name)
+		if _, err := FromEnvironment(); !errors.Is(err, ErrEnvironment) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
 }

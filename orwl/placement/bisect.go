@@ -1,5 +1,11 @@
 package placement
 
+import (
+	"math/bits"
+
+	"github.com/orwl/go-orwl/net/topology"
+)
+
 // bisector divides a graph in two: it coarsens the graph until little is left,
 // grows a half from several seeds there, and refines the best on the way back.
 type bisector struct {
@@ -150,4 +156,219 @@ func (h *halves) cut() (sum int64) {
 		}
 	}
 	return sum
+}
+
+// coarser is a graph of lumps of one or two tasks of l, and which lump each task
+// is in. A task is joined with the one to which it has the heaviest link
+// (heavy-edge matching), so that heavy links vanish into lumps before any is cut.
+// Among equals it takes the lighter partner, then the one with the lower number: a
+// grid numbered by rows becomes a grid of dominoes and then of squares.
+//
+// The leaves of a star all want its centre, which takes one: the others are
+// joined in twos, and so are tasks without links. No lump is heavier than heavy.
+func (l *links) coarser(heavy int64) (*links, []int32) {
+	const free = -1
+	lump := make([]int32, l.tasks())
+	for v := range lump {
+		lump[v] = free
+	}
+	waiting := make([]int32, l.tasks()+1) // by wanted task, and for those without: 1 + who waited last
+	var first []int32                     // of each lump
+	join := func(v, u int32) {
+		lump[v], lump[u] = int32(len(first)), int32(len(first))
+		first = append(first, v)
+	}
+	for v := range int32(l.tasks()) {
+		if lump[v] != free {
+			continue
+		}
+		wanted, mate := int32(l.tasks()), int32(free)
+		var most, weight int64
+		for k := l.start[v]; k < l.start[v+1]; k++ {
+			u, w := l.to[k], l.weight[k]
+			if w > most {
+				wanted, most = u, w
+			}
+			if lump[u] != free || l.load[v]+l.load[u] > heavy {
+				continue
+			}
+			if mate == free || w > weight || w == weight && l.load[u] < l.load[mate] {
+				mate, weight = u, w
+			}
+		}
+		switch other := waiting[wanted] - 1; {
+		case mate != free:
+			join(v, mate)
+		case other >= 0 && lump[other] == free && l.load[v]+l.load[other] <= heavy:
+			join(other, v)
+		default:
+			waiting[wanted] = v + 1
+		}
+	}
+	for v := range int32(l.tasks()) {
+		if lump[v] == free {
+			join(v, v)
+		}
+	}
+	return l.lumped(lump, len(first)), lump
+}
+
+// lumped is the graph of n lumps. Links inside a lump vanish, parallel ones add
+// up.
+func (l *links) lumped(lump []int32, n int) *links {
+	c := &links{start: make([]int, 1, n+1), load: make([]int64, n)}
+	members := make([][2]int32, n) // 1 + each of the tasks, 0 for none
+	for v, m := range lump {
+		c.load[m] += l.load[v]
+		if members[m][0] == 0 {
+			members[m][0] = int32(v) + 1
+		} else {
+			members[m][1] = int32(v) + 1
+		}
+	}
+	at := make([]int, n) // by lump: 1 + where its link stands in the row that is made
+	for m, both := range members {
+		begin := c.start[m]
+		for _, v := range both {
+			if v == 0 {
+				continue
+			}
+			for k := l.start[v-1]; k < l.start[v]; k++ {
+				u := lump[l.to[k]]
+				switch {
+				case int(u) == m:
+				case at[u] > begin:
+					c.weight[at[u]-1] += l.weight[k]
+				default:
+					c.to, c.weight = append(c.to, u), append(c.weight, l.weight[k])
+					at[u] = len(c.to)
+				}
+			}
+		}
+		c.start = append(c.start, len(c.to))
+	}
+	return c
+}
+
+// balance is how much a rank, and a group of ranks, may carry.
+type balance struct {
+	ranks int
+	total int64
+	limit int64 // of a rank
+	floor int64 // of a rank
+	even  bool  // all tasks have load 1
+}
+
+// newBalance takes the limit from the tolerance, or if tasks are too coarse for
+// that, from the best blocks in order: those always exist, so that there is
+// always a placement within the limit.
+func newBalance(load []int64, ranks int, tolerance float64) balance {
+	b := balance{ranks: ranks}
+	var heaviest int64
+	for _, w := range load {
+		b.total += w
+		heaviest = max(heaviest, w)
+	}
+	b.even = heaviest == 1
+	average := (b.total + int64(ranks) - 1) / int64(ranks)
+	if b.even {
+		b.limit, b.floor = average, b.total/int64(ranks)
+		return b
+	}
+	low, high := max(average, heaviest), average+heaviest
+	for low < high {
+		middle := low + (high-low)/2
+		if b.blocksWithin(load, middle) <= ranks {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	b.limit = max(low, int64(float64(b.total)/float64(ranks)*(1+tolerance)))
+	return b
+}
+
+// blocksWithin counts the blocks in order of at most the given load each.
+func (b *balance) blocksWithin(load []int64, limit int64) int {
+	blocks, filled := 1, int64(0)
+	for _, w := range load {
+		if filled+w > limit {
+			blocks, filled = blocks+1, 0
+		}
+		filled += w
+	}
+	return blocks
+}
+
+// inOrder gives every rank a block of tasks in the order of their numbers:
+// where blocks that begin at even distances are within the limit those, else
+// blocks that are filled up to it. Fewer tasks than ranks take the first ranks.
+func (b *balance) inOrder(load []int64) []topology.Rank {
+	placed := make([]topology.Rank, len(load))
+	if b.even && len(load) <= b.ranks {
+		for t := range placed {
+			placed[t] = topology.Rank(t)
+		}
+		return placed
+	}
+	var before int64
+	for t, w := range load {
+		placed[t] = topology.Rank(before * int64(b.ranks) / b.total)
+		before += w
+	}
+	if b.holds(load, placed) {
+		return placed
+	}
+	rank, filled := topology.Rank(0), int64(0)
+	for t, w := range load {
+		if filled+w > b.limit {
+			rank, filled = rank+1, 0
+		}
+		filled += w
+		placed[t] = rank
+	}
+	return placed
+}
+
+// holds reports whether every rank is within its limits.
+func (b *balance) holds(load []int64, placed []topology.Rank) bool {
+	for _, w := range loadsOf(b.ranks, load, placed) {
+		if w > b.limit || w < b.floor {
+			return false
+		}
+	}
+	return true
+}
+
+func loadsOf(ranks int, load []int64, placed []topology.Rank) []int64 {
+	loads := make([]int64, ranks)
+	for t, r := range placed {
+		loads[r] += load[t]
+	}
+	return loads
+}
+
+// capacity is what a group of ranks may carry. Tasks that differ do not fill
+// ranks without gaps, so a group keeps some of its ranks' tolerance back, the
+// more the oftener it is still to be divided. A group's parts together may
+// therefore carry more than the group.
+func (b *balance) capacity(ranks int) int64 {
+	n := int64(ranks)
+	if b.even {
+		return n * b.limit
+	}
+	average := b.total * n / int64(b.ranks)
+	return average + (n*b.limit-average)/int64(1+bits.Len(uint(ranks-1)))
+}
+
+// bounds is what the first of two groups of ranks may carry if both together
+// carry the given load.
+func (b *balance) bounds(load int64, ranks, others int) (low, high int64) {
+	low = max(load-b.capacity(others), int64(ranks)*b.floor)
+	high = min(b.capacity(ranks), load-int64(others)*b.floor)
+	if low > high { // the load is too much for both: each bears its share
+		low = load / int64(ranks+others) * int64(ranks)
+		high = low
+	}
+	return low, high
 }

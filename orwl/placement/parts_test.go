@@ -1,9 +1,11 @@
 package placement
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -299,6 +301,113 @@ func TestBlocksOfEqualTasks(t *testing.T) {
 		b := newBalance(l.load, c.ranks, 1)
 		if got := b.inOrder(l.load); !slices.Equal(got, c.want) {
 			t.Errorf("%d tasks on %d ranks: %v, want %v", c.tasks, c.ranks, got, c.want)
+		}
+	}
+}
+
+// An error about a task or tree that cannot be placed names it and the remedy.
+func TestPlaceRefuses(t *testing.T) {
+	tree := topology.Flat(2)
+	two := func(edges ...Edge) Graph { return Graph{Tasks: 2, Edges: edges} }
+	for _, c := range []struct {
+		tree *topology.Tree
+		g    Graph
+		o    Options
+		want string
+	}{
+		{nil, two(), Options{}, "the tree is missing: take it from topology.Parse"},
+		{&topology.Tree{}, two(), Options{}, "the tree is missing"},
+		{tree, two(), Options{Tolerance: -0.1}, "Options.Tolerance is -0.1: give 0 to 1"},
+		{tree, two(), Options{Tolerance: 1.5}, "Tolerance is 1.5"},
+		{tree, two(), Options{Tolerance: math.NaN()}, "Tolerance is NaN"},
+		{tree, Graph{}, Options{}, "Graph.Tasks is 0: give 1 to"},
+		{tree, Graph{Tasks: MaxPlacedTasks + 1}, Options{}, "Graph.Tasks is 67108865"},
+		{tree, two(Edge{0, 2, 1}), Options{}, "edge 0 (0-2) leads to no task: number tasks from 0 to 1"},
+		{tree, two(Edge{-1, 0, 1}), Options{}, "edge 0 (-1-0) leads to no task"},
+		{tree, two(Edge{0, 1, 1}, Edge{1, 1, 1}), Options{}, "edge 1 (1-1) joins a task with itself"},
+		{tree, two(Edge{0, 1, -1}), Options{}, "edge 0 (0-1) has weight -1"},
+		{tree, two(Edge{0, 1, 1 << 60}, Edge{0, 1, 1 << 61}), Options{}, "edge 1 (0-1) makes the sum of all weights too large"},
+		{tree, Graph{Tasks: 2, Names: []string{"a"}}, Options{}, "has 1 names for 2 tasks"},
+		{tree, Graph{Tasks: 2, Names: []string{"a", "a"}}, Options{}, `tasks 0 and 1 are both called "a"`},
+		{tree, Graph{Tasks: 2, Loads: []int64{1}}, Options{}, "has 1 loads for 2 tasks"},
+		{tree, Graph{Tasks: 2, Loads: []int64{1, 0}, Names: []string{"a", "b"}}, Options{}, "task b has load 0"},
+		{tree, Graph{Tasks: 2, Loads: []int64{1, math.MaxInt64 / 8}}, Options{}, "task 1 makes the sum of all loads too large"},
+	} {
+		_, err := Place(c.tree, c.g, c.o)
+		var typed *Error
+		if !errors.As(err, &typed) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v: want %q", err, c.want)
+		}
+	}
+}
+
+// The largest sums that are taken do not overflow.
+func TestLargestSums(t *testing.T) {
+	tree := parseTree(t, "node:2 core:2")
+	g := Graph{Tasks: 5, Edges: []Edge{{0, 4, math.MaxInt64/8 - 2}, {1, 3, 1}, {2, 3, 1}},
+		Loads: []int64{math.MaxInt64 / 64, math.MaxInt64 / 80, 1, 1, math.MaxInt64 / 80}}
+	p := placeOn(t, tree, g)
+	if p.Cost.Total < 0 || p.Cost.Total > p.InOrder.Total || p.Cost.weight() != math.MaxInt64/8 {
+		t.Errorf("cost %+v, blocks in order %+v", p.Cost, p.InOrder)
+	}
+}
+
+func TestGraphOf(t *testing.T) {
+	const write = true
+	for _, c := range []struct {
+		name     string
+		accesses []Access
+		want     []Edge
+	}{
+		{"a star of readers", []Access{{1, 0, write}, {0, 0, false}, {2, 0, false}, {3, 0, false}},
+			[]Edge{{1, 0, 100}, {1, 2, 100}, {1, 3, 100}}},
+		{"each reads from the writer before it", []Access{{0, 0, write}, {1, 0, false}, {2, 0, write}, {3, 0, false}},
+			[]Edge{{2, 0, 100}, {0, 1, 100}, {0, 2, 100}, {2, 3, 100}}},
+		{"who reads first reads what was written last", []Access{{2, 0, write}, {1, 0, write}, {0, 0, false}},
+			[]Edge{{2, 0, 100}, {2, 1, 100}, {1, 2, 100}}},
+		{"a task hands nothing to itself", []Access{{0, 0, write}, {0, 0, false}}, nil},
+		{"what nobody writes does not travel again", []Access{{0, 0, false}, {1, 0, false}}, nil},
+		{"sizes count", []Access{{0, 1, write}, {1, 1, false}}, []Edge{{0, 1, 900}}},
+	} {
+		g, err := GraphOf(4, c.accesses, []int{100, 900})
+		for i := range c.want {
+			c.want[i].Weight += HandOverWeight
+		}
+		if err != nil || g.Tasks != 4 || !slices.Equal(g.Edges, c.want) {
+			t.Errorf("%s: %v %+v, want edges %v", c.name, err, g, c.want)
+		}
+	}
+}
+
+// Thousands of readers make an edge each, and not one with each other.
+func TestGraphOfManyReaders(t *testing.T) {
+	accesses := []Access{{Write: true}}
+	for v := 1; v < 5000; v++ {
+		accesses = append(accesses, Access{Task: v})
+	}
+	if g, err := GraphOf(5000, accesses, []int{8}); err != nil || len(g.Edges) != 4999 {
+		t.Errorf("%v, %d edges", err, len(g.Edges))
+	}
+}
+
+func TestAccessesAreChecked(t *testing.T) {
+	graph := func(a Access, size int) error {
+		_, err := GraphOf(2, []Access{{}, a}, []int{size})
+		return err
+	}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{graph(Access{Task: 2}, 8), "access 1 is by task 2: number tasks from 0 to 1"},
+		{graph(Access{Task: -1}, 8), "access 1 is by task -1"},
+		{graph(Access{Resource: 1}, 8), "access 1 is to resource 1: number resources from 0 to 0"},
+		{graph(Access{Resource: -1}, 8), "access 1 is to resource -1"},
+		{graph(Access{}, -8), "resource 0 has size -8: give 0 or more bytes"},
+	} {
+		var typed *Error
+		if !errors.As(c.err, &typed) || !strings.Contains(c.err.Error(), c.want) {
+			t.Errorf("%v: want %q", c.err, c.want)
 		}
 	}
 }

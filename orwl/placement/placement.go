@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/orwl/go-orwl/internal/invariant"
@@ -130,4 +131,56 @@ func (p *Placement) Loads() []int64 { return loadsOf(p.tree.Ranks(), p.links.loa
 // the weight of all edges together.
 func (p *Placement) Links() (pairs int, weight int64) {
 	return len(p.links.to) / 2, p.Cost.weight()
+}
+
+// ErrUnknownTask is matched by the error of a method that was asked about a task
+// that the graph does not have.
+var ErrUnknownTask = errors.New("unknown task")
+
+// Error is a graph, a list of accesses or an option that no placement
+// can be made of.
+type Error struct {
+	What   string // the thing, as in "edge 3"
+	Wrong  string // the fault
+	Remedy string // the advice
+}
+
+func (e *Error) Error() string {
+	return "placement: " + e.What + " " + e.Wrong + ": " + e.Remedy
+}
+
+// Cost is what a placement costs.
+type Cost struct {
+	Total int64 // sum over all edges of weight times distance
+	// ByDistance is the weight at each distance 0..N: 0 on one rank, 1 if the
+	// finest level joins the two ranks, N if only the machine does.
+	ByDistance []int64
+}
+
+// costOf looks at every link once.
+func costOf(tree *topology.Tree, l *links, placed []topology.Rank) Cost {
+	c := Cost{ByDistance: make([]int64, tree.Levels()+1)}
+	for v := range l.tasks() {
+		for k := l.start[v]; k < l.start[v+1]; k++ {
+			if u := int(l.to[k]); u > v {
+				c.ByDistance[distance(tree, placed[v], placed[u])] += l.weight[k]
+			}
+		}
+	}
+	for d, weight := range c.ByDistance {
+		c.Total += int64(d) * weight
+	}
+	return c
+}
+
+func (c *Cost) weight() (sum int64) {
+	for _, w := range c.ByDistance {
+		sum += w
+	}
+	return sum
+}
+
+// distance is how many levels above its rank a task has to go to meet another.
+func distance(tree *topology.Tree, a, b topology.Rank) int {
+	return tree.Levels() + 1 - tree.Common(a, b)
 }

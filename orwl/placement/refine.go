@@ -1,5 +1,10 @@
 package placement
 
+import (
+	"cmp"
+	"slices"
+)
+
 // halves is a graph whose tasks are on side 0 or 1, and what to do about it.
 type halves struct {
 	*links
@@ -137,6 +142,266 @@ func (r *refiner) move(h *halves, v int32) {
 		}
 		if heap := &r.heap[h.side[u]]; heap.has(u) {
 			heap.fix(u)
+		}
+	}
+}
+
+// gainHeap holds tasks, the one with the greatest gain on top and the lowest
+// number among equals. Buckets, as in Fiduccia and Mattheyses, would need gains
+// to be few small numbers; here they are bytes.
+type gainHeap struct {
+	gain  []int64 // by task; call fix after a change
+	items []int32
+	at    []int32 // by task: 1 + its place in items, 0 if not in this heap
+}
+
+// reset empties the heap and makes it fit for tasks of these gains.
+func (h *gainHeap) reset(gain []int64) {
+	h.gain, h.items = gain, h.items[:0]
+	h.at = cleared(h.at, len(gain))
+}
+
+func (h *gainHeap) has(v int32) bool { return h.at[v] > 0 }
+
+func (h *gainHeap) before(v, u int32) bool {
+	return h.gain[v] > h.gain[u] || h.gain[v] == h.gain[u] && v < u
+}
+
+func (h *gainHeap) push(v int32) {
+	h.items = append(h.items, v)
+	h.up(len(h.items)-1, v)
+}
+
+// fill makes a heap of everything that append put into items.
+func (h *gainHeap) fill() {
+	for i, v := range h.items {
+		h.at[v] = int32(i) + 1
+	}
+	for i := len(h.items)/2 - 1; i >= 0; i-- {
+		h.down(i, h.items[i])
+	}
+}
+
+func (h *gainHeap) pop() int32 {
+	top, last := h.items[0], len(h.items)-1
+	v := h.items[last]
+	h.items = h.items[:last]
+	h.at[top] = 0
+	if last > 0 {
+		h.down(0, v)
+	}
+	return top
+}
+
+// fix puts a task of the heap where its gain now belongs.
+func (h *gainHeap) fix(v int32) {
+	i := int(h.at[v]) - 1
+	h.up(i, v)
+	if h.items[i] == v {
+		h.down(i, v)
+	}
+}
+
+func (h *gainHeap) up(i int, v int32) {
+	for i > 0 {
+		above := (i - 1) / 2
+		u := h.items[above]
+		if !h.before(v, u) {
+			break
+		}
+		h.items[i], h.at[u] = u, int32(i)+1
+		i = above
+	}
+	h.items[i], h.at[v] = v, int32(i)+1
+}
+
+func (h *gainHeap) down(i int, v int32) {
+	for {
+		below := 2*i + 1
+		if below >= len(h.items) {
+			break
+		}
+		if right := below + 1; right < len(h.items) && h.before(h.items[right], h.items[below]) {
+			below = right
+		}
+		u := h.items[below]
+		if !h.before(u, v) {
+			break
+		}
+		h.items[i], h.at[u] = u, int32(i)+1
+		i = below
+	}
+	h.items[i], h.at[v] = v, int32(i)+1
+}
+
+// cleared is a slice of n zeros, in the memory of s if that is enough.
+func cleared[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+// How long elements of a level trade: as long as it pays, at most maxRounds
+// rounds, at most so many looks at a task. Up to allPairs elements, every pair
+// trades, since two that share no link may profit from being nearer to a third;
+// beyond, only those that do, the heaviest first.
+const (
+	maxRounds = 6
+	maxLooks  = 1 << 19
+	allPairs  = 64
+	maxTable  = 512 // elements for which distances are kept in a table
+)
+
+// pair is two elements that may trade, by their numbers.
+type pair struct {
+	a, b   int32
+	weight int64 // between them
+}
+
+// trade lets pairs of elements exchange tasks, which changes part. No pair ends
+// with more than it may carry if it did not begin so, and none costs more after.
+func (d *descent) trade(part []int32, all []element) {
+	members := membersOf(part, len(all))
+	changed, looks := make([]bool, len(all)), 0
+	for p := range changed {
+		changed[p] = true
+	}
+	t := newTrader(d, part, all)
+	for range maxRounds {
+		changing := make([]bool, len(all))
+		any := false
+		for _, p := range d.pairs(part, all) {
+			if !changed[p.a] && !changed[p.b] {
+				continue
+			}
+			looks += len(members[p.a]) + len(members[p.b])
+			if looks > maxLooks {
+				return
+			}
+			if t.exchange(p, members) {
+				changing[p.a], changing[p.b], any = true, true, true
+			}
+		}
+		if !any {
+			return
+		}
+		changed = changing
+	}
+}
+
+// pairs lists the pairs of elements that trade in a round.
+func (d *descent) pairs(part []int32, all []element) (pairs []pair) {
+	if len(all) <= allPairs {
+		for a := range all {
+			for b := range a {
+				pairs = append(pairs, pair{a: int32(b), b: int32(a)})
+			}
+		}
+	}
+	l := d.links
+	for v := range l.tasks() {
+		for k := l.start[v]; k < l.start[v+1]; k++ {
+			if a, b := part[v], part[l.to[k]]; a < b {
+				pairs = append(pairs, pair{a, b, l.weight[k]})
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(p, q pair) int { return cmp.Or(cmp.Compare(p.a, q.a), cmp.Compare(p.b, q.b)) })
+	merged := pairs[:0]
+	for _, p := range pairs {
+		if n := len(merged); n > 0 && merged[n-1].a == p.a && merged[n-1].b == p.b {
+			merged[n-1].weight += p.weight
+		} else {
+			merged = append(merged, p)
+		}
+	}
+	slices.SortStableFunc(merged, func(p, q pair) int { return cmp.Compare(q.weight, p.weight) })
+	return merged
+}
+
+// trader is what trades of one level have in common.
+type trader struct {
+	*descent
+	part    []int32
+	all     []element
+	far     []uint8 // distance of each two elements, if there are few
+	in      *inducer
+	refiner refiner
+	tasks   []int32
+	side    []uint8
+	pull    []int64
+}
+
+func newTrader(d *descent, part []int32, all []element) *trader {
+	t := &trader{descent: d, part: part, all: all, in: newInducer(d.links)}
+	if n := len(all); n <= maxTable {
+		far := make([]uint8, 0, n*n)
+		for a := range int32(n) {
+			for b := range int32(n) {
+				far = append(far, uint8(t.distance(a, b)))
+			}
+		}
+		t.far = far
+	}
+	return t
+}
+
+func (t *trader) distance(a, b int32) int {
+	if t.far != nil {
+		return int(t.far[int(a)*len(t.all)+int(b)])
+	}
+	return distance(t.tree, t.all[a].first, t.all[b].first)
+}
+
+// exchange refines the halves that two elements make, and reports whether a task
+// changed sides.
+func (t *trader) exchange(p pair, members [][]int32) bool {
+	a, b := t.all[p.a], t.all[p.b]
+	na := len(members[p.a])
+	t.tasks = append(append(t.tasks[:0], members[p.a]...), members[p.b]...)
+	h := halves{links: t.in.induce(t.links, t.tasks), distance: int64(t.distance(p.a, p.b))}
+	t.side = cleared(t.side, len(t.tasks))
+	for k := na; k < len(t.tasks); k++ {
+		t.side[k] = 1
+	}
+	h.side = t.side
+	var load int64
+	for _, w := range h.load {
+		load += w
+	}
+	h.low, h.high = t.balance.bounds(load, a.ranks, b.ranks)
+	t.pulls(p)
+	h.pull = t.pull
+	if !t.refiner.refine(&h) {
+		return false
+	}
+	members[p.a], members[p.b] = members[p.a][:0:0], members[p.b][:0:0]
+	for k, v := range t.tasks {
+		to := p.a
+		if h.side[k] == 1 {
+			to = p.b
+		}
+		t.part[v] = to
+		members[to] = append(members[to], v)
+	}
+	return true
+}
+
+// pulls finds how much nearer each task of a pair would be to its neighbours
+// elsewhere if it were in b instead of a.
+func (t *trader) pulls(p pair) {
+	t.pull = cleared(t.pull, len(t.tasks))
+	for k, v := range t.tasks {
+		for i := t.links.start[v]; i < t.links.start[v+1]; i++ {
+			other := t.part[t.links.to[i]]
+			if other == p.a || other == p.b {
+				continue
+			}
+			nearer := t.distance(p.a, other) - t.distance(p.b, other)
+			t.pull[k] += int64(nearer) * t.links.weight[i]
 		}
 	}
 }

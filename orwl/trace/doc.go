@@ -1,6 +1,5 @@
-// Package trace records what the tasks of a program do. A [Stream] passes events on while the
-// program runs. A [Recorder] keeps a recording. When the program has ended, the recording is
-// written for Perfetto, for chrome://tracing, and for orwl trace report, or as a page by [Trace.WriteHTML].
+// Package trace records what the tasks of a program do. A [Recorder] keeps a recording. When the program has ended, the
+// recording is written for Perfetto, for chrome://tracing, and for orwl trace report, or as a page by [Trace.WriteHTML].
 // ORWL_FLIGHT has a program that imports this package keep what its tasks did last, for the moment when something goes wrong.
 //
 //	rec, err := trace.NewRecorder(trace.Options{})
@@ -52,13 +51,11 @@
 //
 // A recorder reads a clock up to four times in each turn of an access, and keeps about 100
 // bytes. Room is bounded: each task keeps its first slices and turns, and the sums of the
-// rest ([Rest]). A [Stream] has a ring for each task. A slow reader loses events, and gets
-// their number. A stream without a subscriber records nothing.
+// rest ([Rest]).
 //
-// Neither takes a lock in a task's way: an event belongs to the goroutine of its task.
+// It takes no lock in a task's way: an event belongs to the goroutine of its task.
 //
 // # Lock order
 //
-// Stream.mu is taken by readers only, and before nothing. Recorder.mu is taken when a
-// task or an access is first seen.
+// Recorder.mu is taken when a task or an access is first seen, and before nothing.
 package trace

@@ -86,14 +86,12 @@ type kept struct {
 	at             time.Duration
 	fence, version uint64
 	access, bytes  int32 // access: its number; -1 of the task
-	kind           Kind
+	kind           kind
 }
 
-func (r *lastEvents) on() bool { return true }
-
 // take implements sink.
-func (r *lastEvents) take(w *watch, e *Event) {
-	k := kept{at: e.At, kind: e.Kind, access: -1, fence: e.Fence, version: e.Version, bytes: int32(e.Bytes)}
+func (r *lastEvents) take(w *watch, e *event) {
+	k := kept{at: e.at, kind: e.kind, access: -1, fence: e.fence, version: e.version, bytes: int32(e.bytes)}
 	if w != nil {
 		k.access = int32(w.number)
 	}
@@ -115,7 +113,7 @@ func (r *lastEvents) play(now time.Duration) Track {
 	r.mu.Lock()
 	all := slices.Concat(r.events[r.next:], r.events[:r.next])
 	r.mu.Unlock()
-	rec := &Recording{room: func() int { return len(all) + 1 }, since: none, region: Compute, track: r.track, names: []string{released: Release}, most: len(all) + 1}
+	rec := &Recording{room: func() int { return len(all) + 1 }, since: none, region: Compute, track: r.track, names: []string{releaseName: Release}, most: len(all) + 1}
 	rec.track.Node = r.task.Node()
 	rec.last.from, rec.waitEnd = none, none
 	watches := make([]watch, len(r.track.Accesses))
@@ -123,15 +121,15 @@ func (r *lastEvents) play(now time.Duration) Track {
 		watches[i] = watch{tail: &tail{task: r.task}, number: i, turn: Turn{Access: i, Requested: none, Here: none, Asked: none, Acquired: none, Released: none}}
 	}
 	for _, k := range all {
-		e := Event{At: k.at, Kind: k.kind, Task: r.task, Fence: k.fence, Version: k.version, Bytes: int(k.bytes)}
+		e := event{at: k.at, kind: k.kind, task: r.task, fence: k.fence, version: k.version, bytes: int(k.bytes)}
 		var w *watch
 		if k.access >= 0 {
 			w = &watches[k.access]
 			if w.turn.Requested == none {
 				w.turn.Requested = k.at // the beginning of the turn is forgotten
 			}
-			w.holds = w.holds && k.kind != Released || k.kind == Acquired
-			if w.turn.Acquired == none && (k.kind == Releasing || k.kind == Released) {
+			w.holds = w.holds && k.kind != released || k.kind == acquired
+			if w.turn.Acquired == none && (k.kind == releasing || k.kind == released) {
 				w.turn.Acquired = k.at
 			}
 		}

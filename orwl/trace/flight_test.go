@@ -124,7 +124,7 @@ func TestFlightOfAStall(t *testing.T) {
 func TestLastEvents(t *testing.T) {
 	r := &lastEvents{room: func() int { return 3 }}
 	for i := range 8 {
-		r.take(nil, &Event{At: time.Duration(i), Kind: Waiting})
+		r.take(nil, &event{at: time.Duration(i), kind: waiting})
 	}
 	if len(r.events) != 3 || r.events[r.next].at != 5 || r.events[(r.next+2)%3].at != 7 {
 		t.Errorf("%+v, the oldest at %d", r.events, r.next)

@@ -215,3 +215,76 @@ func TestOrderOfTracks(t *testing.T) {
 		}
 	}
 }
+
+// A program of many stages leaves a recorder with what it has room for.
+func TestManyStages(t *testing.T) {
+	recorder := mustRecord(t, Options{Slices: 1000})
+	rt := mustNew(t, orwl.Options{Observers: []orwl.Observer{recorder}})
+	shared := rt.Resource("shared", 8)
+	for range 2_000 {
+		for _, name := range []string{"a", "b"} {
+			x := rt.Task(name)
+			orwl.Writes[byte](x, shared)
+			x.Each(2, func(int) error { return nil })
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rt.Task("c").Do(func(*orwl.Task) error { return nil }) // and so the others are forgotten
+	if len(recorder.tasks) > 0 {
+		t.Errorf("%d tasks are followed", len(recorder.tasks))
+	}
+	if tracks := len(recorder.Trace().Tracks); tracks < 10 || tracks > 1001 || recorder.spent > 1000 {
+		t.Errorf("%d tracks of %d slices and turns", tracks, recorder.spent)
+	}
+}
+
+// BenchmarkHandOver is the cost of an observer, as a ratio to the time without one. Two tasks
+// pass a resource to and fro and do nothing else. The two measurements alternate after a few
+// thousand rounds, so that other load of the machine concerns both.
+func BenchmarkHandOver(b *testing.B) {
+	const rounds = 5000
+	for _, c := range []struct {
+		name     string
+		observer func() orwl.Observer
+	}{
+		{"recorded", func() orwl.Observer { return mustRecord(b, Options{}) }},
+		{"full", func() orwl.Observer { return mustRecord(b, Options{Slices: 1}) }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var with, without time.Duration
+			for b.Loop() {
+				begin := time.Now()
+				run(b, rounds)
+				middle := time.Now()
+				run(b, rounds, c.observer())
+				without += middle.Sub(begin)
+				with += time.Since(middle)
+			}
+			hands := float64(2 * rounds * b.N)
+			b.ReportMetric(float64(with)/float64(without), "ratio")
+			b.ReportMetric(float64(without.Nanoseconds())/hands, "ns-without")
+			b.ReportMetric(float64(with.Nanoseconds())/hands, "ns-with")
+		})
+	}
+}
+
+// run runs two tasks that pass a resource to and fro.
+func run(t testing.TB, rounds int, observers ...orwl.Observer) {
+	t.Helper()
+	rt := mustNew(t, orwl.Options{Observers: observers})
+	r := rt.Resource("x", 8)
+	for _, name := range []string{"there", "back"} {
+		task := rt.Task(name)
+		orwl.Writes[byte](task, r)
+		task.Do(func(t *orwl.Task) error {
+			for range inner.OfTask(t).Rounds(rounds) {
+			}
+			return nil
+		})
+	}
+	if err := rt.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}

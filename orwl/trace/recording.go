@@ -19,8 +19,8 @@ const (
 // short is less than what a slice without a name has to last to be one.
 const short = time.Microsecond
 
-// released is the number of the name Release.
-const released = 0
+// releaseName is the number of the name Release.
+const releaseName = 0
 
 // none is a time that has not come.
 const none = time.Duration(-1)
@@ -98,50 +98,48 @@ func newRecording(t *orwl.Task, room func() int) *Recording {
 		r.track.Accesses = append(r.track.Accesses, Access{Resource: a.Resource().Name(), Write: a.Mode() == resource.Write})
 	}
 	r.last.from, r.waitEnd = none, none
-	r.names = []string{released: Release}
+	r.names = []string{releaseName: Release}
 	return r
 }
 
-func (r *Recording) on() bool { return true }
-
-// take implements sink.
-func (r *Recording) take(w *watch, e *Event) {
-	switch e.Kind {
-	case Began:
-		r.most, r.track.Began, r.track.Node = r.room(), e.At, e.Task.Node()
+// take gets the events of the task, one after the other. It must not keep them.
+func (r *Recording) take(w *watch, e *event) {
+	switch e.kind {
+	case began:
+		r.most, r.track.Began, r.track.Node = r.room(), e.at, e.task.Node()
 		if !r.named {
-			r.region, r.since = Compute, e.At
+			r.region, r.since = Compute, e.at
 		}
-	case Ended:
-		r.cut(e.At)
-		r.region, r.since, r.track.Ended = "", e.At, e.At
-	case Requested:
+	case ended:
+		r.cut(e.at)
+		r.region, r.since, r.track.Ended = "", e.at, e.at
+	case requested:
 		if !w.holds {
-			w.turn = Turn{Access: w.number, Requested: e.At, Here: none, Asked: none, Acquired: none, Released: none}
+			w.turn = Turn{Access: w.number, Requested: e.at, Here: none, Asked: none, Acquired: none, Released: none}
 		}
-	case Prefetched:
-		// They may come before Requested.
-		w.turn.Here, w.turn.Bytes = max(e.At, w.turn.Requested), e.Bytes
-	case Waiting:
-		r.cut(e.At)
+	case prefetched:
+		// They may come before requested.
+		w.turn.Here, w.turn.Bytes = max(e.at, w.turn.Requested), e.bytes
+	case waiting:
+		r.cut(e.at)
 		if r.since = none; w.turn.Asked == none { // otherwise it has given up and asks again
-			w.turn.Asked = e.At
+			w.turn.Asked = e.at
 		}
-	case Acquired:
-		w.turn.Acquired, w.turn.Fence, w.turn.Version = e.At, e.Fence, e.Version
+	case acquired:
+		w.turn.Acquired, w.turn.Fence, w.turn.Version = e.at, e.fence, e.version
 		if w.turn.Asked != none {
-			r.waited(w, e.At)
+			r.waited(w, e.at)
 		}
-	case Releasing:
-		r.cut(e.At)
-		w.turn.Released, r.since = e.At, none
-	case Released:
-		r.released(w, e.At)
-	case Cancelled:
+	case releasing:
+		r.cut(e.at)
+		w.turn.Released, r.since = e.at, none
+	case released:
+		r.released(w, e.at)
+	case cancelled:
 		if w.turn.Asked != none {
-			r.waited(w, e.At)
+			r.waited(w, e.at)
 		}
-		w.turn.Released = e.At
+		w.turn.Released = e.at
 		r.keep(w)
 	}
 }
@@ -159,7 +157,7 @@ func (r *Recording) waited(w *watch, at time.Duration) {
 // already if the access was renewed.
 func (r *Recording) released(w *watch, at time.Duration) {
 	from := w.turn.Released
-	if s := r.slices.last(); s != nil && !r.full && s.name == released && from-s.to < short && r.waitEnd <= s.to {
+	if s := r.slices.last(); s != nil && !r.full && s.name == releaseName && from-s.to < short && r.waitEnd <= s.to {
 		r.track.Handling -= from - s.to // it was taken for that
 		s.to = at
 	} else {
@@ -217,3 +215,39 @@ func (r *Recording) rest(name string, from, to time.Duration) {
 	s.Slices++
 	s.To = max(to, s.To)
 }
+
+// pile is a list that grows without being copied. So each record takes about as long as the
+// ones before.
+type pile[T any] struct {
+	done [][]T
+	now  []T
+	n    int
+}
+
+// The first step by which a pile grows, and the largest.
+const (
+	leastHeap = 1 << 6
+	mostHeap  = 1 << 12
+)
+
+func (p *pile[T]) add(v T) {
+	if len(p.now) == cap(p.now) {
+		if p.now != nil {
+			p.done = append(p.done, p.now)
+		}
+		p.now = make([]T, 0, min(max(2*cap(p.now), leastHeap), mostHeap))
+	}
+	p.now = append(p.now, v)
+	p.n++
+}
+
+// last is what was added last, or nil.
+func (p *pile[T]) last() *T {
+	if p.n == 0 {
+		return nil
+	}
+	return &p.now[len(p.now)-1]
+}
+
+// all is a copy of all; nil if there is nothing.
+func (p *pile[T]) all() []T { return slices.Concat(append(slices.Clone(p.done), p.now)...) }

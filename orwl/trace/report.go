@@ -2,8 +2,11 @@ package trace
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Report is where the time of a trace went.
@@ -181,4 +184,186 @@ func (a Access) mode() string {
 		return "write"
 	}
 	return "read"
+}
+
+// How much the text of a report shows. All of it is in the JSON.
+const (
+	mostTasks   = 24 // tasks that have a line each
+	mostRegions = 4  // regions that have a column each
+	mostParts   = 10 // parts of the critical path
+)
+
+// String is the report for a terminal.
+func (r Report) String() string {
+	var b strings.Builder
+	tasks, nodes := plural(len(r.Tasks), "task"), plural(r.Nodes, "node")
+	fmt.Fprintf(&b, "%s on %s, in %s", tasks, nodes, duration(r.Seconds))
+	if r.Nodes > 1 && r.Apart > 0 {
+		fmt.Fprintf(&b, "; the nodes' clocks are up to %s apart", duration(r.Apart))
+	}
+	b.WriteString("\n")
+	if r.NotRecorded > 0 {
+		fmt.Fprintf(&b, "The trace was full: of %d later slices and turns only the sums are known.\n", r.NotRecorded)
+	}
+	b.WriteString("\n")
+	r.table(&b)
+	r.waits(&b)
+	r.path(&b)
+	return b.String()
+}
+
+// table is where the time of each task went.
+func (r Report) table(b *strings.Builder) {
+	width := len("of all tasks")
+	rows := r.Tasks
+	if len(rows) > mostTasks {
+		rows = slices.Clone(rows)
+		slices.SortStableFunc(rows, func(x, y TaskSpent) int {
+			if x.Wait > y.Wait {
+				return -1
+			}
+			return b2i(x.Wait < y.Wait)
+		})
+		rows = rows[:mostTasks]
+		fmt.Fprintf(b, "The %d tasks that waited longest:\n", mostTasks)
+	}
+	for _, t := range rows {
+		width = max(width, utf8.RuneCountInString(t.label(r.Nodes)))
+	}
+	shown := r.Names[:min(len(r.Names), mostRegions)]
+	cell := func(text string) { fmt.Fprintf(b, " %10s", text) }
+	b.WriteString(pad("", width))
+	for _, name := range shown {
+		cell(cut(name, 10))
+	}
+	if len(shown) < len(r.Names) {
+		cell("others")
+	}
+	for _, name := range []string{"wait", "manage", "idle"} {
+		cell(name)
+	}
+	b.WriteString("\n")
+	line := func(label string, s Spent, whole float64) {
+		b.WriteString(pad(label, width))
+		share := func(seconds float64) {
+			if whole == 0 {
+				cell("-")
+				return
+			}
+			cell(fmt.Sprintf("%.1f %%", 100*seconds/whole))
+		}
+		others := 0.0
+		for i, name := range r.Names {
+			if i < len(shown) {
+				share(s.Regions[name])
+			} else {
+				others += s.Regions[name]
+			}
+		}
+		if len(shown) < len(r.Names) {
+			share(others)
+		}
+		share(s.Wait)
+		share(s.Manage)
+		share(s.Idle)
+		b.WriteString("\n")
+	}
+	for _, t := range rows {
+		line(t.label(r.Nodes), t.Spent, r.Seconds)
+	}
+	line("of all tasks", r.All, r.Seconds*float64(len(r.Tasks)))
+}
+
+// label is the task's name, with its node where there are several.
+func (t TaskSpent) label(nodes int) string {
+	if nodes > 1 {
+		return fmt.Sprintf("%s (node %d)", t.Task, t.Node)
+	}
+	return t.Task
+}
+
+// waits are the longest waits.
+func (r Report) waits(b *strings.Builder) {
+	if len(r.Waits) == 0 {
+		return
+	}
+	b.WriteString("\nlongest waits\n")
+	for _, w := range r.Waits {
+		fmt.Fprintf(b, "%12s  %s, to %s %s, from %s on", duration(w.Seconds), w.Task, w.Mode, w.Resource, duration(w.At))
+		switch {
+		case w.Behind == "":
+		case w.BehindNode != w.Node:
+			fmt.Fprintf(b, ", behind %s (node %d)", w.Behind, w.BehindNode)
+		default:
+			fmt.Fprintf(b, ", behind %s", w.Behind)
+		}
+		b.WriteString("\n")
+	}
+}
+
+// path is the critical path.
+func (r Report) path(b *strings.Builder) {
+	p := r.Path
+	if p.Seconds == 0 {
+		return
+	}
+	sums := make(map[string]float64)
+	for _, part := range p.Parts {
+		sums[part.What] += part.Seconds
+	}
+	fmt.Fprintf(b, "\ncritical path: %s, from task to task %s; work %.1f %%, hand-overs %.1f %%", duration(p.Seconds),
+		plural(p.Steps, "time"), 100*sums[pathWork]/p.Seconds, 100*sums[pathHandover]/p.Seconds)
+	if sums[pathWait] > 0 {
+		fmt.Fprintf(b, ", waits %.1f %%", 100*sums[pathWait]/p.Seconds)
+	}
+	b.WriteString("\n")
+	for i, part := range p.Parts {
+		if i == mostParts {
+			rest := 0.0
+			for _, part := range p.Parts[i:] {
+				rest += part.Seconds
+			}
+			fmt.Fprintf(b, "%12s  %5.1f %%  in %d more\n", duration(rest), 100*rest/p.Seconds, len(p.Parts)-i)
+			break
+		}
+		of := map[string]string{pathWork: "work of ", pathHandover: "hand-over of ", pathWait: "wait of "}[part.What] + part.Of
+		fmt.Fprintf(b, "%12s  %5.1f %%  %s", duration(part.Seconds), 100*part.Seconds/p.Seconds, of)
+		switch {
+		case r.Nodes == 1:
+		case part.What == pathHandover:
+			fmt.Fprintf(b, " to node %d", part.Node)
+		default:
+			fmt.Fprintf(b, " (node %d)", part.Node)
+		}
+		fmt.Fprintf(b, ", %s\n", plural(part.Times, "time"))
+	}
+}
+
+// duration is a time in a unit that suits it, to four digits.
+func duration(seconds float64) string {
+	d := time.Duration(seconds * 1e9)
+	for unit := time.Nanosecond; ; unit *= 10 {
+		if d < 10000*unit || unit > time.Hour {
+			return d.Round(unit).String()
+		}
+	}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func pad(s string, width int) string {
+	return s + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(s)))
+}
+
+// cut is what of a name there is room for.
+func cut(s string, width int) string {
+	if r := []rune(s); len(r) > width {
+		return string(r[:width-1]) + "…"
+	}
+	return s
 }

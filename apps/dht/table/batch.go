@@ -93,7 +93,7 @@ func (b *batch) clear() {
 	b.hashes, b.next, b.touched, b.values = b.hashes[:0], b.next[:0], b.touched[:0], 0
 	for _, q := range b.questions {
 		if !q.over { // otherwise the answer may still come
-			q.all = nil
+			q.all = byteOps{}
 			b.answered = append(b.answered, q)
 		}
 	}

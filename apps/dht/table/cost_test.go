@@ -13,15 +13,12 @@ func TestAllocates(t *testing.T) {
 		t.Skip("with asserts, and under the race detector, pools forget")
 	}
 	table := newStrings(t, Options{})[0]
-	numbers := newNumbers(t, NumbersOptions{})[0]
 	ops := []Op{
 		{Kind: Set, Key: []byte("a"), Value: []byte("12")}, {Kind: Add, Key: []byte("a"), Number: 3}, {Kind: Get, Key: []byte("a")},
 		{Kind: Set, Key: []byte("b"), Value: []byte("v"), Expires: 1 << 60}, {Kind: Expire, Key: []byte("b")}, {Kind: Delete, Key: []byte("b")},
 		{Kind: Length, Key: []byte("a")}, {Kind: Exists, Key: []byte("c")},
 	}
 	results := make([]Result, len(ops))
-	numberOps := []NumberOp{{Kind: Set, Key: 1, Value: 2}, {Kind: Add, Key: 1, Value: 2}, {Kind: Get, Key: 1}, {Kind: Delete, Key: 1}}
-	numberResults := make([]NumberResult, len(numberOps))
 	for name, do := range map[string]func(){
 		"a batch": func() {
 			for i := range results {
@@ -34,12 +31,6 @@ func TestAllocates(t *testing.T) {
 				results[i].Value = results[i].Value[:0]
 				table.Do(background, ops[i:i+1], results[i:i+1])
 			}
-		},
-		"a batch of numbers": func() { numbers.Do(background, numberOps, numberResults) },
-		"numbers alone": func() {
-			_, _ = numbers.Set(background, 7, 8)
-			_, _, _ = numbers.Get(background, 7)
-			_, _ = numbers.Delete(background, 7)
 		},
 	} {
 		if n := testing.AllocsPerRun(200, do); n >= 1 { // a pool may be emptied
@@ -61,19 +52,12 @@ func TestOptions(t *testing.T) {
 		if _, err := NewStrings(background, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		if _, err := NewNumbers(background, NumbersOptions{Options: o}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("numbers: %v, want %q", err, want)
-		}
-	}
-	if _, err := NewNumbers(background, NumbersOptions{Options: Options{Now: realTime}}); err == nil || !strings.Contains(err.Error(), "Options.Now") {
-		t.Errorf("numbers with a clock: %v", err)
 	}
 }
 
 // TestWrongOps does what there is not. Others of the same Do are done.
 func TestWrongOps(t *testing.T) {
 	table := newStrings(t, Options{})[0]
-	numbers := newNumbers(t, NumbersOptions{})[0]
 	for _, wrong := range []Op{{}, {Kind: kindEnd}, {Kind: Set, If: conditionEnd}, {Kind: Set, Expires: -1},
 		{Kind: Expire, If: Equal}, {Kind: Set, Later: true}, {Kind: Get, Sooner: true}} {
 		if r := table.do(wrong); r.Err != ErrOp {
@@ -84,9 +68,6 @@ func TestWrongOps(t *testing.T) {
 		if table.Do(background, ops, results); results[0].Err != ErrOp || results[1].Err != nil {
 			t.Errorf("%+v: %v, %v", wrong, results[0].Err, results[1].Err)
 		}
-	}
-	if r := numbers.oneAfar(background, NumberOp{Kind: Append}); r.Err != ErrOp {
-		t.Errorf("Append of a number: %v", r.Err)
 	}
 	defer func() {
 		if recover() == nil {

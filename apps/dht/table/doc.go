@@ -1,6 +1,6 @@
 // Package table is the paper's distributed hash table as a library: many volumes, each
 // a resource with relaxed access, spread over the nodes of a run. Keys
-// and values are byte strings ([Strings]) or 64-bit numbers ([Numbers]).
+// and values are byte strings ([Strings]).
 //
 //	t, err := table.NewStrings(ctx, table.Options{})
 //	ops := []table.Op{
@@ -13,32 +13,27 @@
 // # Where a key is
 //
 // The hash of a key says in which volume it is, and rendezvous hashing which node keeps
-// that volume (spread.go). Any node may do any op. The ops of a Do on keys of another node go there
+// that volume (strings.go). Any node may do any op. The ops of a Do on keys of another node go there
 // in one message, together with ops that other callers have for that node meanwhile (ferry.go).
 // There the goroutine that brings the message executes them.
 //
 // If a node is lost, or has closed its table, ops on its keys fail with a *[NodeLostError].
 // This includes ops under way: they may or may not have been done. All other keys are as they
-// were. An answer is never wrong, and no copy takes over: keep snapshots if you need the keys
-// of lost nodes.
+// were. An answer is never wrong, and no copy takes over.
 //
 // # Volumes
 //
-// A volume is bytes that hold everything, so a snapshot of the resource is one of the
-// table: [Open] and [OpenNumbers] read it. A volume of byte strings has buckets, chains of
-// records, and blocks of size classes for them (layout.go). When it has no room it moves
-// its records together, or doubles, up to Options.Most (room.go). A volume of numbers is a
-// table and an overflow heap as in the paper (package volume), but its cells are cache lines
-// (lines.go). It doubles, too. If a volume is full, an op that needs room fails with ErrFull, and
-// nothing is lost.
+// A volume is bytes that hold everything: buckets, chains of records, and blocks of size
+// classes for them (layout.go). When it has no room it moves its records together, or doubles,
+// up to Options.Most (room.go). If a volume is full, an op that needs room fails with ErrFull,
+// and nothing is lost.
 //
 // A key that has expired is absent at once. Its memory is used again by the next writer beside
 // it, by Len, or when room is short.
 //
 // # What orders what
 //
-// Each op is atomic, and linearizable per key. A reader of numbers looks without a lock first.
-// It takes the lock if a writer is at work just then (numbers_volume.go).
+// Each op is atomic, and linearizable per key.
 //
 // An op holds a volume's lock while it is inside the volume. There it takes no other lock,
 // sends nothing, and calls only Options.Hash, Options.Now and Op.Peek. The mutexes of an exchange and

@@ -31,18 +31,3 @@ func ExampleStrings() {
 	fmt.Printf("%s, %d\n", results[2].Value, results[3].Number)
 	// Output: hello, world, 1
 }
-
-func ExampleNumbers() {
-	ctx := context.Background()
-	t, err := table.NewNumbers(ctx, table.NumbersOptions{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer t.Close()
-	t.Insert(ctx, 7, 40)
-	sum, _ := t.Add(ctx, 7, 2)
-	swapped, _ := t.CompareAndSet(ctx, 7, sum, 0)
-	value, found, err := t.Get(ctx, 7)
-	fmt.Println(sum, swapped, value, found, err)
-	// Output: 42 true 0 true <nil>
-}

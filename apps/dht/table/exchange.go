@@ -60,9 +60,9 @@ type early struct {
 	body []byte
 }
 
-// newExchange makes an exchange. It returns when all other nodes have made theirs, of tables of
-// the same kind and with the same options.
-func newExchange(ctx context.Context, o Options, kind string, serve func(from int, h head, body *wire.Reader) error) (*exchange, error) {
+// newExchange makes an exchange. It returns when all other nodes have made theirs, with the
+// same options.
+func newExchange(ctx context.Context, o Options, serve func(from int, h head, body *wire.Reader) error) (*exchange, error) {
 	l := &exchange{run: o.Nodes, memory: o.Memory, nodes: o.Nodes.Count(), serve: serve, calls: make(map[uint64]*call), lost: make([]error, o.Nodes.Count())}
 	for node := range l.nodes {
 		l.ferries = append(l.ferries, &ferry{exchange: l, node: node})
@@ -74,7 +74,7 @@ func newExchange(ctx context.Context, o Options, kind string, serve func(from in
 	}); err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	mine := fmt.Appendf(nil, "%s of %d volumes, hash %x", kind, o.Volumes, o.Hash([]byte("table")))
+	mine := fmt.Appendf(nil, "%d volumes, hash %x", o.Volumes, o.Hash([]byte("table")))
 	all, err := o.Nodes.Gather(ctx, fmt.Sprintf("table %d", o.Port), mine)
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)

@@ -39,7 +39,7 @@ type load struct {
 type question struct {
 	*ferry
 	b    *batch
-	all  operations
+	all  byteOps
 	done chan struct{} // has room for one: all ops of the message have results, or err says why not
 	must bool          // an op writes: none may be asked again
 	end  int32         // the first op that the message does not hold, -1 if none
@@ -209,7 +209,7 @@ func (q *question) wait(ctx context.Context) error {
 }
 
 // afar asks the nodes that ops of a batch are for.
-func (t *roster) afar(ctx context.Context, b *batch, all operations) {
+func (t *Strings) afar(ctx context.Context, b *batch, all byteOps) {
 	for _, g := range b.touched {
 		if int(g) < len(t.homes) {
 			continue
@@ -227,7 +227,7 @@ func (t *roster) afar(ctx context.Context, b *batch, all operations) {
 }
 
 // await waits for all answers, and asks what did not fit into one message.
-func (t *roster) await(ctx context.Context, b *batch) {
+func (t *Strings) await(ctx context.Context, b *batch) {
 	for _, q := range b.questions {
 		err := q.wait(ctx)
 		for err == nil && q.end >= 0 {

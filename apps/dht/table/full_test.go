@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -213,33 +214,50 @@ func TestTooLong(t *testing.T) {
 	table.sound(t)
 }
 
-// TestNumbersFull fills a volume of numbers.
-func TestNumbersFull(t *testing.T) {
-	table := newNumbers(t, NumbersOptions{Options: Options{Volumes: 2, First: leastVolume, Most: 64 << 10}})[0]
-	refused := uint64(0)
-	for key := uint64(0); refused == 0; key++ {
-		switch inserted, err := table.Insert(background, key, ^key); {
-		case errors.Is(err, ErrFull):
-			refused = key
-		case err != nil || !inserted:
-			t.Fatal(inserted, err)
+// TestSpread looks at where a million keys go: no node has more than a few parts in a
+// hundred above its share, as far as whole volumes allow, and no volume much more than chance
+// gives it.
+func TestSpread(t *testing.T) {
+	const keys = 1 << 17
+	for _, nodes := range []int{1, 2, 3, 5, 16} {
+		volumes := volumesPerNode * nodes
+		homes := homesOf(volumes, nodes)
+		count := make([]int, volumes)
+		for i := range keys {
+			count[volumeOf(defaultHash(fmt.Append(nil, "key:", i)), volumes)]++
+		}
+		mean := float64(keys) / float64(volumes)
+		onNode := make([]int, nodes)
+		for v, n := range count {
+			onNode[homes[v]]++
+			if d := math.Abs(float64(n) - mean); d > 6*math.Sqrt(mean) {
+				t.Errorf("volume %d of %d has %d keys, want about %.0f", v, volumes, n, mean)
+			}
+		}
+		for node, n := range onNode {
+			if d := math.Abs(float64(n) - volumesPerNode); d > 4*math.Sqrt(volumesPerNode) {
+				t.Errorf("node %d of %d has %d volumes of %d", node, nodes, n, volumes)
+			}
 		}
 	}
-	if n, err := table.Len(background); err != nil || n != int64(refused) || n < 1000 {
-		t.Errorf("%d keys, %v; want %d", n, err, refused)
-	}
-	for key := range refused {
-		if v, found, err := table.Get(background, key); v != ^key || !found || err != nil {
-			t.Fatalf("%d is %d, %v, %v once it is full", key, v, found, err)
+}
+
+// TestRendezvous adds a node: volumes move to it, about its share, and nowhere else.
+func TestRendezvous(t *testing.T) {
+	const volumes = 1 << 12
+	for nodes := 1; nodes < 10; nodes++ {
+		before, after, moved := homesOf(volumes, nodes), homesOf(volumes, nodes+1), 0
+		for v := range volumes {
+			if before[v] != after[v] {
+				moved++
+				if after[v] != nodes {
+					t.Fatalf("volume %d moves from node %d to %d when node %d is added", v, before[v], after[v], nodes)
+				}
+			}
+		}
+		share := float64(volumes) / float64(nodes+1)
+		if math.Abs(float64(moved)-share) > 5*math.Sqrt(share) {
+			t.Errorf("%d of %d volumes move to node %d, want about %.0f", moved, volumes, nodes, share)
 		}
 	}
-	for key := range refused {
-		if found, err := table.Delete(background, key); !found || err != nil {
-			t.Fatal(key, found, err)
-		}
-	}
-	if inserted, err := table.Insert(background, refused, 1); !inserted || err != nil {
-		t.Error("after deletes:", inserted, err)
-	}
-	soundNumbers(t, []*Numbers{table})
 }

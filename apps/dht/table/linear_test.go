@@ -52,30 +52,20 @@ func perKey[S comparable, I, O any](key func(I) string, zero S, step func(S, I, 
 }
 
 // value is the state of one key.
-type value[V any] struct {
+type value struct {
 	there bool
-	v     V
+	v     string
 }
 
 // bytesStep is the model of TestStringsModel, for one key.
-func bytesStep(s value[string], o Op, r Result) (bool, value[string]) {
+func bytesStep(s value, o Op, r Result) (bool, value) {
 	m := &model{keys: make(map[string]entry)}
 	if s.there {
 		m.keys[string(o.Key)] = entry{value: s.v}
 	}
 	right := same(r, m.do(o))
 	e, there := m.keys[string(o.Key)]
-	return right, value[string]{there, e.value}
-}
-
-func numbersStep(s value[uint64], o NumberOp, r NumberResult) (bool, value[uint64]) {
-	m := make(numberModel)
-	if s.there {
-		m[o.Key] = s.v
-	}
-	right := r == m.do(o)
-	v, there := m[o.Key]
-	return right, value[uint64]{there, v}
+	return right, value{there, e.value}
 }
 
 const (
@@ -114,7 +104,7 @@ func worlds(t *testing.T, f func(t *testing.T, port int, nodes []*orwl.Nodes)) {
 
 // TestStringsLinear checks what clients saw of few keys in few volumes, that grow.
 func TestStringsLinear(t *testing.T) {
-	model := perKey(func(o Op) string { return string(o.Key) }, value[string]{}, bytesStep)
+	model := perKey(func(o Op) string { return string(o.Key) }, value{}, bytesStep)
 	worlds(t, func(t *testing.T, port int, nodes []*orwl.Nodes) {
 		tables := newStrings(t, Options{Port: port, Volumes: 3, First: leastVolume}, nodes...)
 		compete(t, model, func(r *rand.Rand, client, size int, h *history) {
@@ -144,46 +134,6 @@ func TestStringsLinear(t *testing.T) {
 	})
 }
 
-// TestNumbersLinear is the same for numbers. Others insert so many meanwhile that volumes
-// grow.
-func TestNumbersLinear(t *testing.T) {
-	model := perKey(func(o NumberOp) string { return fmt.Sprint(o.Key) }, value[uint64]{}, numbersStep)
-	worlds(t, func(t *testing.T, port int, nodes []*orwl.Nodes) {
-		tables := newNumbers(t, NumbersOptions{Options: Options{Port: port, Volumes: 3, First: leastVolume}}, nodes...)
-		compete(t, model, func(r *rand.Rand, client, size int, h *history) {
-			table := tables[client%len(tables)]
-			if _, err := table.Insert(background, 1000+r.Uint64N(1<<40), 1); err != nil {
-				t.Error(err)
-			}
-			ops, inputs, keys := make([]NumberOp, size), make([]any, size), r.Perm(linearKeys)
-			for i := range ops {
-				o := &ops[i]
-				*o = NumberOp{Kind: []Kind{Get, Get, Set, Delete, Add}[r.IntN(5)], Key: uint64(keys[i])}
-				if o.Kind == Set || o.Kind == Add {
-					o.Value = r.Uint64N(5)
-				}
-				if o.Kind == Set {
-					o.If, o.Compare = Condition(r.IntN(int(conditionEnd))), r.Uint64N(5)
-				}
-				inputs[i] = *o
-			}
-			h.note(client, inputs, func() (outputs []any) {
-				results := make([]NumberResult, size)
-				if size == 1 && ops[0].Kind == Get {
-					r := &results[0]
-					r.Value, r.Found, r.Err = table.Get(background, ops[0].Key)
-				} else {
-					table.Do(background, ops, results)
-				}
-				for _, result := range results {
-					outputs = append(outputs, result)
-				}
-				return outputs
-			})
-		})
-	})
-}
-
 // TestLinearCanFail gives the checks a history that no table has: a value is read after
 // it was deleted.
 func TestLinearCanFail(t *testing.T) {
@@ -193,69 +143,11 @@ func TestLinearCanFail(t *testing.T) {
 		{Input: Op{Kind: Delete, Key: key}, Output: Result{Found: true}, Call: 3, Return: 4},
 		{Input: Op{Kind: Get, Key: key}, Output: Result{Found: true, Value: []byte("v")}, Call: 5, Return: 6},
 	}
-	model := perKey(func(o Op) string { return string(o.Key) }, value[string]{}, bytesStep)
+	model := perKey(func(o Op) string { return string(o.Key) }, value{}, bytesStep)
 	if porcupine.CheckOperations(model, h) {
 		t.Error("a deleted value may be read")
 	}
 	if !porcupine.CheckOperations(model, h[:2]) {
 		t.Error("a value may not be deleted")
 	}
-}
-
-// TestGlimpses reads two keys of a volume over and over, each by itself, while a writer
-// has them go up, and the volume grow, be cleared and fill again. A reader never sees a
-// value go down, nor a key that was never there.
-func TestGlimpses(t *testing.T) {
-	table := newNumbers(t, NumbersOptions{Options: Options{Volumes: 1, First: leastVolume}})[0]
-	rounds := 300
-	if !glimpses {
-		rounds = 3 // all go through the lock, which is slow if three want it all the time
-	}
-	var all sync.WaitGroup
-	stop := make(chan struct{})
-	for range 2 {
-		all.Go(func() {
-			for last := uint64(0); ; {
-				v, found, err := table.Get(background, 1)
-				if err != nil || found && v < last {
-					t.Errorf("%d, %v, %v after %d", v, found, err, last)
-					return
-				}
-				if found {
-					last = v
-				}
-				if v, found, err := table.Get(background, 2); found || err != nil {
-					t.Errorf("2 is %d, %v", v, err)
-					return
-				}
-				select {
-				case <-stop:
-					return
-				default:
-				}
-			}
-		})
-	}
-	for round := range uint64(rounds) {
-		if _, err := table.Set(background, 1, round); err != nil {
-			t.Fatal(err)
-		}
-		for key := range uint64(300) {
-			if _, err := table.Insert(background, 3+key, key); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for key := range uint64(300) {
-			if _, err := table.Delete(background, 3+key); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if round%10 == 0 {
-			if err := table.Clear(background); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	close(stop)
-	all.Wait()
 }

@@ -29,16 +29,13 @@ func init() {
 	}
 }
 
-// member is a node of two tables that does nothing but be there, until its input ends.
+// member is a node of a table that does nothing but be there, until its input ends.
 func member(root string) error {
 	nodes, err := orwl.Join(background, orwl.JoinOptions{Log: silent, Lease: unhurried, Place: &launch.Place{Node: 1, Nodes: 2, Listen: "127.0.0.1:0", Root: root}})
 	if err != nil {
 		return err
 	}
 	if _, err = NewStrings(background, Options{Nodes: nodes}); err != nil {
-		return err
-	}
-	if _, err = NewNumbers(background, NumbersOptions{Options: Options{Nodes: nodes, Port: 1}}); err != nil {
 		return err
 	}
 	fmt.Println("ready")
@@ -91,7 +88,6 @@ func spouse(t testing.TB, o orwl.JoinOptions) (nodes *orwl.Nodes, ready func(), 
 func TestLoss(t *testing.T) {
 	nodes, ready, kill := spouse(t, orwl.JoinOptions{})
 	table := newStrings(t, Options{}, nodes)[0]
-	numbers := newNumbers(t, NumbersOptions{Options: Options{Port: 1}}, nodes)[0]
 	ready()
 	const keys = 500
 	ops, results := make([]Op, keys), make([]Result, keys)
@@ -100,11 +96,6 @@ func TestLoss(t *testing.T) {
 		ops[i] = Op{Kind: Set, Key: key, Value: key}
 	}
 	table.Do(background, ops, results)
-	for i := range uint64(keys) {
-		if _, err := numbers.Set(background, i, i); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for i := range ops {
 		if results[i].Err != nil {
 			t.Fatal(results[i].Err)
@@ -142,22 +133,9 @@ func TestLoss(t *testing.T) {
 	<-lost
 
 	here := 0
-	for i := range uint64(keys) {
-		v, found, err := numbers.Get(background, i)
-		switch gone := (*NodeLostError)(nil); {
-		case numbers.homes[volumeOf(numbers.spread(i), len(numbers.homes))] == 0:
-			if here++; err != nil || !found || v != i {
-				t.Errorf("%d is %d, %v, %v", i, v, found, err)
-			}
-		case !errors.As(err, &gone) || !strings.Contains(err.Error(), "node 1"):
-			t.Errorf("%d is %d, %v, %v", i, v, found, err)
-		}
-	}
-	if here == 0 || here == keys {
-		t.Errorf("node 0 has %d of %d keys", here, keys)
-	}
 	for i := range ops {
 		if home(i) == 0 {
+			here++
 			if r := table.do(Op{Kind: Append, Key: ops[i].Key, Value: []byte("!")}); r.Err != nil || r.Number != int64(len(ops[i].Key)+1) {
 				t.Errorf("%s is changed: %+v", ops[i].Key, r)
 			}
@@ -167,18 +145,22 @@ func TestLoss(t *testing.T) {
 	if _, err := table.Len(background); !errors.As(err, &gone) {
 		t.Errorf("Len: %v", err)
 	}
-	if _, err := numbers.Len(background); !errors.As(err, &gone) {
-		t.Errorf("Len of numbers: %v", err)
+	var err error
+	for cursor, began := uint64(0), false; err == nil && (cursor != 0 || !began); began = true {
+		cursor, err = table.Scan(background, cursor, keys, func([]byte) {})
 	}
-	if err := numbers.All(background, func(uint64, uint64) bool { return true }); !errors.As(err, &gone) {
-		t.Errorf("All: %v", err)
+	if !errors.As(err, &gone) {
+		t.Errorf("Scan of all volumes: %v", err)
+	}
+	if here == 0 || here == keys {
+		t.Errorf("node 0 has %d of %d keys", here, keys)
 	}
 }
 
 // TestLossIsMet asks a node that is lost before the table is told.
 func TestLossIsMet(t *testing.T) {
 	nodes, ready, kill := spouse(t, orwl.JoinOptions{})
-	made, met := make(chan *Numbers, 1), make(chan error, 1)
+	made, met := make(chan *Strings, 1), make(chan error, 1)
 	if _, err := nodes.Port(2, orwl.PortOptions{ // is told first
 		Take: func(*orwl.Port, int, []byte, []byte) error { return nil },
 		Lost: func(int, error) {
@@ -188,8 +170,7 @@ func TestLossIsMet(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	newStrings(t, Options{}, nodes)
-	made <- newNumbers(t, NumbersOptions{Options: Options{Port: 1}}, nodes)[0]
+	made <- newStrings(t, Options{}, nodes)[0]
 	ready()
 	kill()
 	gone := (*NodeLostError)(nil)

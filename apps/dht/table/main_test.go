@@ -107,7 +107,7 @@ func (t *Strings) sound(tb interface {
 		}
 		b, _, err := r.Snapshot(background, nil)
 		if err == nil {
-			err = Check(b, t.o.Hash)
+			err = check(b, t.o.Hash)
 		}
 		if err != nil {
 			tb.Fatalf("volume %d: %v", i, err)

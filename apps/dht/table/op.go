@@ -129,8 +129,6 @@ var (
 	ErrOp = errors.New("table: no such op: make it of the constants of Kind and Condition, with what these allow, and an expiry of 0 or later")
 	// ErrClosed is the use of a table that was closed.
 	ErrClosed = errors.New("table: closed")
-	// ErrDamaged is a volume whose bytes are not one.
-	ErrDamaged = errors.New("table: damaged volume")
 )
 
 // NodeLostError says that the node of the key is lost. A write may or may not have been done

@@ -26,13 +26,12 @@ type Options struct {
 	// First is how many bytes a volume has in the beginning, 64 KiB by default, and Most
 	// how many it may grow to, 64 MiB by default: 8 KiB to 4 GiB, multiples of 16.
 	First, Most int
-	// Memory, if not nil, is what the volumes of byte strings take, and the long values of results: an op
+	// Memory, if not nil, is what the volumes take, and the long values of results: an op
 	// for which it has no room is ErrFull. A caller that has read such a value gives it back by Memory.Give.
 	// Then one Do also answers with few long values at a time, see ErrLater. Volumes grow by small steps.
 	Memory *budget.Budget
 	// Guard is the lock of each volume, by the name that it has in `orwl locks`: any
-	// whose kind is ReaderWriter. "RMA-RW" by default; of numbers "foMPI-RW" on
-	// processors on which readers need no lock.
+	// whose kind is ReaderWriter. "RMA-RW" by default.
 	Guard string
 	// Watch, if not nil, is called with each volume before the first access to it.
 	Watch func(*resource.Resource)

@@ -8,13 +8,14 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// byteOps are the ops of a Do.
+// byteOps are the ops of one Do, and their results, by their index.
 type byteOps struct {
 	ops     []Op
 	results []Result
 	by      *Options
 }
 
+// length is about how long the op is in a message, and not less.
 func (a byteOps) length(i int32) int {
 	o := &a.ops[i]
 	return len(o.Key) + len(o.Value) + len(o.Compare) + 32
@@ -22,17 +23,21 @@ func (a byteOps) length(i int32) int {
 
 func (a byteOps) encode(i int32, b []byte) []byte { return a.ops[i].encode(b) }
 
+// parse reads a result, which must not be put off if must is set.
 func (a byteOps) parse(i int32, from *wire.Reader, must bool) error {
 	return a.results[i].parse(from, a.by, must)
 }
 
+// skip reads a result that has no reader any more.
 func (a byteOps) skip(from *wire.Reader) error {
 	var r Result
 	return r.parse(from, new(Options), false)
 }
 
+// later reports whether the op was put off.
 func (a byteOps) later(i int32) bool { return a.results[i].Err == ErrLater }
 
+// fail makes the result an error.
 func (a byteOps) fail(i int32, err error) {
 	a.results[i] = Result{Value: a.results[i].Value, Err: err}
 }
@@ -84,7 +89,7 @@ func (t *Strings) serve(from int, h head, body *wire.Reader) error {
 	case askScan:
 		return t.serveScan(s, from, h, body)
 	}
-	return t.serveAll(from, h, body, t.lengthHere, t.clearHere)
+	return t.serveAll(from, h, body)
 }
 
 // serveOps does ops that another node asks for.
@@ -128,5 +133,54 @@ func (t *Strings) serveOps(s *service, from int, h head, body *wire.Reader) erro
 		count++
 	}
 	t.others.reply(from, head{answer, h.number, len(s.ops) - count, count}, s.body)
+	return nil
+}
+
+// everywhere has all nodes do the same, and adds up what they answer.
+func (t *Strings) everywhere(ctx context.Context, what message, here func(context.Context) (int64, error)) (sum int64, err error) {
+	var calls []*call
+	var answers []Result
+	if t.others != nil {
+		answers = make([]Result, t.others.nodes)
+		for node := range answers {
+			if node == t.node {
+				continue
+			}
+			c := &call{node: node, take: func(count int, from *wire.Reader) error {
+				if count != 1 {
+					return fmt.Errorf("%w: %d answers", errMalformed, count)
+				}
+				return answers[node].parse(from, new(Options), false)
+			}}
+			t.others.ask(c, what, 0, nil)
+			calls = append(calls, c)
+		}
+	}
+	sum, err = here(ctx)
+	for _, c := range calls {
+		if lost := t.others.wait(ctx, c); lost != nil && err == nil {
+			err = lost
+		}
+	}
+	for _, a := range answers {
+		if sum += a.Number; err == nil {
+			err = a.Err
+		}
+	}
+	return sum, err
+}
+
+// serveAll answers what everywhere asks.
+func (t *Strings) serveAll(from int, h head, body *wire.Reader) error {
+	if err := body.Done(); err != nil {
+		return fmt.Errorf("%w: %w", errMalformed, err)
+	}
+	var r Result
+	if h.what == askLength {
+		r.Number, r.Err = t.lengthHere(context.Background())
+	} else {
+		r.Number, r.Err = t.clearHere(context.Background())
+	}
+	t.others.reply(from, head{answer, h.number, 0, 1}, r.encode(nil))
 	return nil
 }

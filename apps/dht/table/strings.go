@@ -3,16 +3,24 @@ package table
 import (
 	"context"
 	"fmt"
+	"math/bits"
+	"sync"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // Strings is a table of keys and values that are byte strings. Its methods may be
 // called by any goroutine, on any node.
 type Strings struct {
-	*roster
-	sights []atomic.Pointer[sight] // of the volumes that this node keeps
+	o       Options
+	node    int
+	homes   []int                   // of the volumes
+	volumes []*resource.Resource    // the volumes that this node keeps; nil for the others
+	sights  []atomic.Pointer[sight] // of the volumes that this node keeps
+	batches sync.Pool               // of *batch
+	others  *exchange               // nil if there is no other node
 }
 
 // sight is where a volume is, or was a moment ago.
@@ -28,24 +36,53 @@ func NewStrings(ctx context.Context, o Options) (*Strings, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	t := &Strings{sights: make([]atomic.Pointer[sight], o.Volumes)}
 	memory, err := o.reserve()
 	if err != nil {
 		return nil, fmt.Errorf("table: %w", err)
 	}
-	t.roster, err = newRoster(o, func(number int) (*resource.Resource, error) {
-		return newHome(ctx, number, o.First, &o, memory, func(b []byte) {
-			vol(b).format()
-			t.show(number, b)
-		})
-	})
-	if err == nil {
-		err = t.meet(ctx, "strings", t.serve)
+	nodes := o.Nodes.Count()
+	t := &Strings{
+		o: o, node: o.Nodes.Number(), homes: homesOf(o.Volumes, nodes),
+		volumes: make([]*resource.Resource, o.Volumes), sights: make([]atomic.Pointer[sight], o.Volumes),
 	}
-	if err != nil {
-		return nil, err
+	t.batches.New = func() any { return newBatch(o.Volumes + nodes) }
+	for i, home := range t.homes {
+		if home != t.node {
+			continue
+		}
+		if err := t.keep(ctx, i, memory); err != nil {
+			return nil, fmt.Errorf("table: %w", err)
+		}
+	}
+	if nodes > 1 {
+		if t.others, err = newExchange(ctx, o, t.serve); err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
+}
+
+// keep makes the resource of a volume that this node keeps.
+func (t *Strings) keep(ctx context.Context, number int, memory func(int) (resource.Store, error)) error {
+	r, err := resource.NewWith(fmt.Sprintf("volume %d", number), t.o.First, resource.Options{
+		Memory: memory,
+		Guard:  orwl.NewGuard(t.o.Guard),
+	})
+	if err != nil {
+		return err
+	}
+	if t.o.Watch != nil {
+		t.o.Watch(r)
+	}
+	in, err := r.Relaxed(ctx, resource.Write)
+	if err != nil {
+		return err
+	}
+	vol(in.Bytes()).format()
+	t.show(number, in.Bytes())
+	in.Leave()
+	t.volumes[number] = r
+	return nil
 }
 
 // reserve reserves addresses for the volumes that this node keeps, if Options.Memory says so.
@@ -68,6 +105,24 @@ func (o *Options) reserve() (func(size int) (resource.Store, error), error) {
 	}
 	o.Most = min(o.Most, region.Most())
 	return func(size int) (resource.Store, error) { return region.Volume(size) }, nil
+}
+
+// Close leaves the table. The other nodes lose the keys that are kept here.
+func (t *Strings) Close() error {
+	if t.others == nil {
+		return nil
+	}
+	return t.others.close(t.node)
+}
+
+// group is where an op on a key of a hash belongs in a batch: with the ops of its volume, or of
+// its node.
+func (t *Strings) group(hash uint64) int {
+	v := volumeOf(hash, len(t.homes))
+	if t.volumes[v] == nil {
+		return len(t.homes) + t.homes[v]
+	}
+	return v
 }
 
 // check is what is wrong with an op, if anything.
@@ -140,6 +195,14 @@ func (t *Strings) alone(ctx context.Context, o *Op, r *Result) bool {
 	}
 	in.Leave()
 	return true
+}
+
+// modeOf is the access mode for an op.
+func modeOf(writes bool) resource.Mode {
+	if writes {
+		return resource.Write
+	}
+	return resource.Read
 }
 
 // show says where a volume is.
@@ -221,4 +284,43 @@ func (t *Strings) change(in resource.Inside, v vol, o *Op, r *Result, hash uint6
 			return v
 		}
 	}
+}
+
+// Which volume a key is in, its hash says; and which node keeps a volume, rendezvous
+// hashing: the one whose number, mixed with the volume's, is the greatest. With one node
+// more, no volume moves but to that.
+
+// volumeOf is the volume of a hash, by its upper bits: the lower ones choose a bucket.
+func volumeOf(hash uint64, volumes int) int {
+	high, _ := bits.Mul64(hash, uint64(volumes))
+	return int(high)
+}
+
+// homesOf are the nodes of all volumes.
+func homesOf(volumes, nodes int) []int {
+	homes := make([]int, volumes)
+	for i := range homes {
+		homes[i] = homeOf(i, nodes)
+	}
+	return homes
+}
+
+// homeOf is the node of a volume.
+func homeOf(volume, nodes int) (best int) {
+	greatest := uint64(0)
+	for node := range nodes {
+		if w := mix(mix(uint64(volume)+1) ^ mix(^uint64(node))); w >= greatest {
+			best, greatest = node, w
+		}
+	}
+	return best
+}
+
+// mix is a bijection in which every bit counts everywhere (SplitMix64's last steps).
+func mix(x uint64) uint64 {
+	x ^= x >> 30
+	x *= 0xbf58476d1ce4e5b9
+	x ^= x >> 27
+	x *= 0x94d049bb133111eb
+	return x ^ x>>31
 }

@@ -206,3 +206,140 @@ func (a atomics) each(yield func(key, value uint64) bool) {
 		}
 	}
 }
+
+// The overflow heap. A cell comes from the free list, which has the cells that deletes
+// gave back. If that is empty, the next-free word is counted up. The free list is a stack,
+// linked by the cells' next. Its word has the number of the first cell. In the discipline
+// without a lock it also has a tag above it, which grows with every cell given back.
+// Otherwise a stack that lost its first cells and got the first one again would look as if
+// it had never changed.
+const (
+	cellMask = 1<<32 - 1
+	oneTag   = 1 << 32
+)
+
+// take returns a cell of the heap, or reports that all are in use. The header is
+// read in a single operation, so that it also tells how many elements there are.
+func (t *Table) take() (number int, elements uint64, ok bool) {
+	next, free, elements := t.header()
+	if free != 0 {
+		t.store(atFree, t.load(t.place(int(free))+inNext))
+		return int(free), elements, true
+	}
+	if next >= uint64(t.Heap) {
+		return 0, elements, false
+	}
+	t.store(atNextFree, next+1)
+	return t.Buckets + int(next), elements, true
+}
+
+// give takes a cell back.
+func (t *Table) give(number int) {
+	t.setCell(t.place(number), cell{next: t.load(atFree)})
+	t.store(atFree, uint64(number))
+}
+
+// draw is take without a lock. Cells that were never used come first: they cost
+// one operation. Counting goes on when there are none left, which does no harm.
+func (a atomics) draw() (number int, ok bool) {
+	if next := a.fetchAdd(atNextFree, 1); next < uint64(a.Heap) {
+		return a.Buckets + int(next), true
+	}
+	for free := a.atomicLoad(atFree); ; {
+		number = int(free & cellMask)
+		if number == 0 {
+			return 0, false
+		}
+		now := a.cas(atFree, free, free&^cellMask|a.atomicLoad(a.place(number)+inNext))
+		if now == free {
+			return number, true
+		}
+		free = now
+	}
+}
+
+// putBack is give without a lock, for a cell that no other rank knows of.
+func (a atomics) putBack(number int) {
+	for free := a.atomicLoad(atFree); ; {
+		a.atomicStore(a.place(number)+inNext, free&cellMask)
+		a.flush()
+		now := a.cas(atFree, free, free&^cellMask+oneTag|uint64(number))
+		if now == free {
+			return
+		}
+		free = now
+	}
+}
+
+// The end of a chain, where atomics adds elements: a cell of the heap is written,
+// linked by a CAS of the last cell's next, and named by the bucket's last word.
+
+// extend puts an element into the heap and links it behind the last cell of the
+// chain. If the key turns up there meanwhile, it was live during this operation, even
+// if it is dead again: that is as good as having found it so.
+func (a atomics) extend(ctx context.Context, last int, key, value uint64) (number int, inserted bool, err error) {
+	n, ok := a.draw()
+	if !ok {
+		return 0, false, a.full(key)
+	}
+	a.prepare(n, key, value)
+	b := a.bucket(key)
+	hint := a.atomicLoad(a.last(b))
+	for {
+		next := a.cas(a.place(last)+inNext, 0, uint64(n))
+		if next == 0 {
+			a.linked(b, hint, n)
+			return n, true, nil
+		}
+		f, err := a.walk(ctx, int(next), key, true)
+		if err != nil || f.here {
+			a.putBack(n)
+			return f.number, false, err
+		}
+		last = f.number
+	}
+}
+
+// insertNew is InsertNew: without looking for the key.
+func (a atomics) insertNew(key, value uint64) error {
+	b := a.bucket(key)
+	if a.occupy(b, key, value) {
+		return nil
+	}
+	n, ok := a.draw()
+	if !ok {
+		return a.full(key)
+	}
+	a.prepare(n, key, value)
+	hint, last := a.atomicLoad(a.last(b)), b
+	if hint != 0 {
+		last = int(hint - 1)
+	}
+	for {
+		next := a.cas(a.place(last)+inNext, 0, uint64(n))
+		if next == 0 {
+			a.linked(b, hint, n)
+			return nil
+		}
+		last = int(next)
+	}
+}
+
+// prepare writes a cell of the heap that no other rank knows of.
+func (a atomics) prepare(number int, key, value uint64) {
+	at := a.place(number)
+	a.atomicStore(at+inState, live)
+	a.atomicStore(at+inKey, key)
+	a.atomicStore(at+inValue, value)
+	a.atomicStore(at+inNext, 0)
+	a.flush()
+}
+
+// linked makes a bucket's last word name the cell that was linked, unless another rank has
+// moved it since it was read: then it is another cell further on. It never goes back. If it
+// lags behind, or still names none, the way to the end is a little longer.
+func (a atomics) linked(bucket int, hint uint64, number int) {
+	a.count(1)
+	a.cas(a.last(bucket), hint, uint64(number)+1)
+	a.flush()
+}

@@ -3,6 +3,7 @@ package volume
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
@@ -87,4 +88,88 @@ func (v *Volume) lookAt(ctx context.Context, s *seat) error {
 	s.look()
 	lock.ReleaseRead()
 	return s.w.Err()
+}
+
+// Layout says how large a volume is.
+//
+//	 header        last          table                     overflow heap
+//	┌─────────────┬─────────────┬─────────────────────────┬─────────────────────────┐
+//	│ next free   │ of each     │ cell 0 .. Buckets-1     │ cell Buckets ..         │
+//	│ free list   │ bucket: its │ the first element of    │ Buckets+Heap-1          │
+//	│ elements    │ last cell   │ each bucket             │                         │
+//	└─────────────┴─────────────┴─────────────────────────┴─────────────────────────┘
+//
+// A cell is four words, so that two share a cache line and none lies across two:
+//
+//	┌───────┬─────┬───────┬──────┐
+//	│ state │ key │ value │ next │   next: the number of a cell of the heap, 0 at the end
+//	└───────┴─────┴───────┴──────┘
+//
+// All of it is zero when it is empty.
+type Layout struct {
+	// Buckets is the number of elements that the table has room for, one of each
+	// bucket.
+	Buckets int
+	// Heap is the number of cells for elements whose bucket is taken.
+	Heap int
+	// Hash mixes a key before it chooses the bucket; Mix if nil. All ranks of a
+	// volume give the same one.
+	Hash func(key uint64) uint64
+}
+
+// The words of the header.
+const (
+	atNextFree  = iota // how many cells of the heap were ever asked for
+	atFree             // the free list's first cell, and a tag above it
+	atElements         // how many there are
+	headerWords = 8    // a cache line
+)
+
+const (
+	cellWords = 4
+	cellBytes = 8 * cellWords
+
+	// MaxCells bounds Buckets and Heap together, so that a cell's number fits
+	// into half a word and the volume into a region.
+	MaxCells = 1 << 29
+)
+
+// Words is the memory that a volume of the layout takes.
+func (l Layout) Words() int { return l.cells() + cellWords*(l.Buckets+l.Heap) }
+
+// cells is where cell 0 begins.
+func (l Layout) cells() int { return (headerWords + l.Buckets + cellWords - 1) / cellWords * cellWords }
+
+func (l Layout) validate() error {
+	switch {
+	case l.Buckets < 1 || l.Buckets > MaxCells:
+		return fmt.Errorf("volume: Buckets is %d, want 1 to %d", l.Buckets, MaxCells)
+	case l.Heap < 0 || l.Heap > MaxCells-l.Buckets:
+		return fmt.Errorf("volume: Heap is %d, want 0 to %d with %d buckets", l.Heap, MaxCells-l.Buckets, l.Buckets)
+	}
+	return nil
+}
+
+// bucket spreads hashed keys evenly over any number of buckets, without a
+// division.
+func (l *Layout) bucket(key uint64) int {
+	var hash uint64
+	if l.Hash == nil { // an ordinary call, which is inlined
+		hash = Mix(key)
+	} else {
+		hash = l.Hash(key)
+	}
+	high, _ := bits.Mul64(hash, uint64(l.Buckets))
+	return int(high)
+}
+
+// Mix is a bijection of the words in which every bit of the key moves every bit
+// of the result (the finaliser of SplitMix64): neighbouring keys get buckets far
+// from each other.
+func Mix(key uint64) uint64 {
+	key ^= key >> 30
+	key *= 0xbf58476d1ce4e5b9
+	key ^= key >> 27
+	key *= 0x94d049bb133111eb
+	return key ^ key>>31
 }

@@ -2,7 +2,7 @@ package locks
 
 import "github.com/orwl/go-orwl/net/rma"
 
-// What the text of the mutants calls beside the operators: see mutants_rules_test.go. Each
+// What the text of the mutants calls beside the operators: see mutants_test.go. Each
 // function does what the method does whose name it has, unless the mistake of its number is
 // made.
 

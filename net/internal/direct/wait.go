@@ -2,8 +2,12 @@ package direct
 
 import (
 	"math/bits"
+	"runtime"
+	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/orwl/go-orwl/net/internal/considerate"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -241,4 +245,47 @@ func (w *Window) tell(p, target rma.Rank, disp rma.Disp, word *uint64) {
 	if room.wants(target, disp, atomic.LoadUint64(word)) && room.Awaken() {
 		w.world.wake(p)
 	}
+}
+
+// spinRelax is the pauses between two looks at a word, each 40 to 140 cycles. Package patience says how often a
+// rank looks.
+const spinRelax = 1
+
+// LookTime is how long a look at a word takes on this machine. Processors differ by more than ten times. It is
+// the shortest of a few measurements. Longer ones were disturbed.
+var LookTime = sync.OnceValue(func() time.Duration {
+	const tries, looks = 8, 32
+	best := time.Hour
+	for range tries {
+		begin := time.Now()
+		relax(looks * spinRelax)
+		best = min(best, time.Since(begin))
+	}
+	return max(1, best/looks)
+})
+
+// now is the time by the rank's own clock, and never 0.
+func (w *Window) now() time.Duration { return time.Since(w.born) + 1 }
+
+// HandedOver implements rma.Considerate.
+func (w *Window) HandedOver() { w.turns.HandedOver(w.now()) }
+
+// Returns implements rma.Considerate. It does what package considerate says.
+func (w *Window) Returns(turns int) (again int) {
+	act := w.turns.Returns(turns, w.slept, w.now())
+	for ; act.Do != considerate.GoOn; act = w.turns.Next(w.now()) {
+		switch act.Do {
+		case considerate.Spin:
+			relax(spinRelax)
+		case considerate.Offer:
+			runtime.Gosched()
+		case considerate.Sleep:
+			w.world.Sleeper.Rest(act.For)
+		}
+	}
+	if act.Look {
+		w.spin.Look()
+		w.slept = false
+	}
+	return w.turns.Again()
 }

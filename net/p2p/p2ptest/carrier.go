@@ -2,25 +2,97 @@ package p2ptest
 
 import (
 	"context"
+	"io"
+	"net"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
+	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	orwl "github.com/orwl/go-orwl/net/p2p/internal/transport"
-	"github.com/orwl/go-orwl/net/p2p/noise"
 )
 
-// Carrier has the process's sockets take the place of the kernel's. It encrypts by noise, whose handshakes take half as long as those of TLS.
+// Carrier has the process's sockets take the place of the kernel's. Peers say who they are, and prove nothing: else most of the time of a world
+// is that of handshakes.
 func (h *Process) Carrier() orwl.Carrier {
-	c := noise.Carrier
-	c.Streams = func(up transport.Upgrader, manager network.ResourceManager) transport.Transport {
-		return streams{h, up, manager}
+	return orwl.Carrier{
+		Secure: func(private crypto.PrivKey, _ []upgrader.StreamMuxer) (sec.SecureTransport, error) {
+			return open{private}, nil
+		},
+		Streams: func(up transport.Upgrader, manager network.ResourceManager) transport.Transport {
+			return streams{h, up, manager}
+		},
 	}
-	return c
 }
+
+// open is a transport that is not secure: each side sends its public key, and believes the other one.
+type open struct{ private crypto.PrivKey }
+
+// ID implements sec.SecureTransport.
+func (open) ID() protocol.ID { return "/orwl/test/open" }
+
+// SecureInbound implements sec.SecureTransport.
+func (o open) SecureInbound(ctx context.Context, c net.Conn, id peer.ID) (sec.SecureConn, error) {
+	return o.meet(ctx, c, id)
+}
+
+// SecureOutbound implements sec.SecureTransport.
+func (o open) SecureOutbound(ctx context.Context, c net.Conn, id peer.ID) (sec.SecureConn, error) {
+	return o.meet(ctx, c, id)
+}
+
+func (o open) meet(ctx context.Context, c net.Conn, want peer.ID) (sec.SecureConn, error) {
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })() // Read returns
+	mine, err := crypto.MarshalPublicKey(o.private.GetPublic())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.Write(append([]byte{byte(len(mine))}, mine...)); err != nil {
+		return nil, err
+	}
+	theirs := make([]byte, 1+len(mine)) // all keys are of one kind
+	if _, err := io.ReadFull(c, theirs); err != nil {
+		return nil, err
+	}
+	key, err := crypto.UnmarshalPublicKey(theirs[1:])
+	if err != nil {
+		return nil, err
+	}
+	here, err := peer.IDFromPrivateKey(o.private)
+	if err != nil {
+		return nil, err
+	}
+	there, err := peer.IDFromPublicKey(key)
+	if err == nil && want != "" && there != want {
+		err = sec.ErrPeerIDMismatch{Expected: want, Actual: there}
+	}
+	return &openConn{c, here, there, key}, err
+}
+
+// openConn is a connection whose other end has said who it is.
+type openConn struct {
+	net.Conn
+	here, there peer.ID
+	key         crypto.PubKey
+}
+
+// LocalPeer implements network.ConnSecurity.
+func (c *openConn) LocalPeer() peer.ID { return c.here }
+
+// RemotePeer implements network.ConnSecurity.
+func (c *openConn) RemotePeer() peer.ID { return c.there }
+
+// RemotePublicKey implements network.ConnSecurity.
+func (c *openConn) RemotePublicKey() crypto.PubKey { return c.key }
+
+// ConnState implements network.ConnSecurity.
+func (c *openConn) ConnState() network.ConnectionState { return network.ConnectionState{} }
 
 // streams is a transport of libp2p.
 type streams struct {

@@ -317,6 +317,9 @@ func (w *world) strike(f *fault) {
 		w.reach(w.changing, "a process is killed while the lives change")
 		w.reach(w.changing && w.senior(p), "the senior process is killed while the lives change")
 		p.kill(f.length)
+		w.mu.Lock()
+		w.changing = true
+		w.mu.Unlock()
 	case "leave":
 		p.left.Store(true) // its next body asks
 	case "stop":

@@ -30,9 +30,6 @@ func (m *Movie) Add(p Picture, shown time.Duration) {
 	m.frames.Delay = append(m.frames.Delay, int(shown/(10*time.Millisecond)))
 }
 
-// Len is the number of pictures.
-func (m *Movie) Len() int { return len(m.frames.Image) }
-
 // GIF writes the movie, which goes round for ever. A movie without a picture is an error.
 func (m *Movie) GIF(to io.Writer) error { return gif.EncodeAll(to, &m.frames) }
 

@@ -233,3 +233,13 @@ func (a *Arena) retire(b *Block) {
 
 // NewArena makes the arena of a node, in a run of so many nodes.
 func NewArena(nodes int) (*Arena, error) { return newArena(nodes, Size) }
+
+// Condition is what the kernel knows of a process.
+type Condition uint8
+
+// The conditions. A process that waits runs, whatever it waits for.
+const (
+	Runs    Condition = iota
+	Stopped           // by a signal or a debugger; or the kernel does not say
+	Ended
+)

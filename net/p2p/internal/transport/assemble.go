@@ -12,15 +12,21 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/pnet"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
 	blankhost "github.com/libp2p/go-libp2p/p2p/host/blank"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	"github.com/libp2p/go-libp2p/p2p/protocol/identify"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	"github.com/libp2p/go-libp2p/x/rate"
 	yamuxconfig "github.com/libp2p/go-yamux/v5"
 )
 
@@ -153,4 +159,114 @@ func (a *assembled) Close() error {
 		errs = append(errs, a.manager.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// Carrier is how a host of our own carries bytes. The zero value is TCP, TLS and yamux.
+// Others have a package each, so that only its importers link them. All nodes of a run use the
+// same.
+type Carrier struct {
+	// Secure makes what encrypts TCP; TLS if nil.
+	Secure func(private crypto.PrivKey, muxers []upgrader.StreamMuxer) (sec.SecureTransport, error)
+	// QUIC makes a transport that takes the place of TCP, of its encryption and of yamux. The
+	// host closes the io.Closer last.
+	QUIC func(private crypto.PrivKey, gater connmgr.ConnectionGater, manager network.ResourceManager) (transport.Transport, io.Closer, error)
+	// Streams makes a transport that takes the place of TCP below its encryption. Package p2ptest has that of a simulated network.
+	Streams func(up transport.Upgrader, manager network.ResourceManager) transport.Transport
+}
+
+// carry makes the transports of a host: one for each kind of connection that it dials, and
+// one that listens.
+func (a *assembled) carry(o Options, g connmgr.ConnectionGater, private crypto.PrivKey) (listening transport.Transport, err error) {
+	if o.Carrier.QUIC != nil {
+		// A connection of QUIC has the same windows for bulk and for small frames.
+		t, end, err := o.Carrier.QUIC(private, g, a.manager)
+		if err != nil {
+			return nil, fmt.Errorf("p2p: QUIC of node %d: %w", o.Number, err)
+		}
+		a.dialling, a.carrier = [Kinds]transport.Transport{t, t}, end
+		return t, nil
+	}
+	small, large := multiplexer(Control), multiplexer(Data)
+	large.Muxer = courtesy{large.Muxer, o.Talk}
+	// The node that dials has the choice. A host that a user has made knows only the usual one.
+	offered := [Kinds][]upgrader.StreamMuxer{Control: {small}, Data: {large, small}}
+	for kind, muxers := range offered {
+		if a.dialling[kind], err = a.tcp(o, g, private, muxers); err != nil {
+			return nil, err
+		}
+	}
+	return a.tcp(o, g, private, []upgrader.StreamMuxer{small, large})
+}
+
+// tcp makes a transport of TCP with some multiplexers.
+func (a *assembled) tcp(o Options, g connmgr.ConnectionGater, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
+	var security sec.SecureTransport
+	var err error
+	if o.Carrier.Secure != nil {
+		security, err = o.Carrier.Secure(private, muxers)
+	} else {
+		security, err = libp2ptls.New(libp2ptls.ID, private, muxers)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("p2p: security of node %d: %w", o.Number, err)
+	}
+	var shared pnet.PSK
+	if o.Private {
+		shared = derive(o.Key, "orwl private network")
+	}
+	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, a.manager, g, upgrader.WithAcceptTimeout(o.Hello))
+	if err != nil {
+		return nil, fmt.Errorf("p2p: upgrader of node %d: %w", o.Number, err)
+	}
+	if o.Carrier.Streams != nil {
+		return o.Carrier.Streams(up, a.manager), nil
+	}
+	// A port that others may share could be another run's.
+	t, err := tcp.NewTCPTransport(up, a.manager, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(o.Hello))
+	if err != nil {
+		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
+	}
+	return quietTCP{t}, nil
+}
+
+const (
+	// mostConns is how many connections a peer may have to this node: two lanes, two
+	// that are being replaced, and up to 8 by which it tries to reach this node.
+	mostConns = 16
+	// mostStreams is how many streams it may have on them.
+	mostStreams = 4 * mostConns
+)
+
+// newManager makes the resource manager of a node. It bounds what one peer may
+// have, and what all strangers may have together. The size of the run decides how much all
+// peers have together.
+func newManager(o Options) (network.ResourceManager, error) {
+	unknown := rcmgr.LimitVal(2 * (mostPending + 4*o.Nodes)) // more than the gater keeps: it closes those in their order
+	limits := rcmgr.PartialLimitConfig{
+		Transient:   rcmgr.ResourceLimits{ConnsInbound: unknown, Streams: rcmgr.Unlimited},
+		PeerDefault: rcmgr.ResourceLimits{ConnsInbound: mostConns, StreamsInbound: mostStreams},
+		Peer: map[corepeer.ID]rcmgr.ResourceLimits{
+			sessionID(o.Key): {ConnsInbound: mostSessions, StreamsInbound: 2 * mostSessions},
+		},
+	}.Build(rcmgr.InfiniteLimits)
+	options := []rcmgr.Option{
+		rcmgr.WithLimitPerSubnet([]rcmgr.ConnLimitPerSubnet{}, []rcmgr.ConnLimitPerSubnet{}),
+		rcmgr.WithNetworkPrefixLimit([]rcmgr.NetworkPrefixLimit{}, []rcmgr.NetworkPrefixLimit{}),
+		rcmgr.WithConnRateLimiters(new(rate.Limiter)),
+	}
+	if o.Registerer != nil {
+		rcmgr.MustRegisterWith(o.Registerer)
+		tell, err := rcmgr.NewStatsTraceReporter()
+		if err != nil {
+			return nil, fmt.Errorf("p2p: metrics of resources: %w", err)
+		}
+		options = append(options, rcmgr.WithTraceReporter(tell))
+	} else {
+		options = append(options, rcmgr.WithMetricsDisabled())
+	}
+	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits), options...)
+	if err != nil {
+		return nil, fmt.Errorf("p2p: resource manager: %w", err)
+	}
+	return m, nil
 }

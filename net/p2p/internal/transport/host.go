@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -16,9 +18,11 @@ import (
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 	"github.com/multiformats/go-multistream"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Host is this node's end of all connections: a libp2p host, made here or by the user,
@@ -330,4 +334,111 @@ func refuseAll(conn transport.CapableConn) {
 func OtherKey(err error) bool {
 	var mismatch sec.ErrPeerIDMismatch
 	return errors.As(err, &mismatch)
+}
+
+// Options are what a host has to know.
+type Options struct {
+	Number, Nodes int
+	Key           []byte
+	Carrier       Carrier               // of a host of our own
+	Private       bool                  // a network that is secret before a word is said
+	Hello         time.Duration         // how long a connection may take to be secured
+	Registerer    prometheus.Registerer // of libp2p's metrics, or nil
+	Stranger      func(address string)  // is told of each connection from outside the run, which is closed
+	Talk          func() uint64         // is how many frames have come by control lanes
+	User          host.Host             // the user's own host, or nil
+}
+
+// Match the errors of a host by these.
+var (
+	// ErrNoHello is a connection that was closed before anything was said.
+	ErrNoHello = errors.New("p2p: connection closed without a word")
+	// ErrNobody is a host on which no node takes streams.
+	ErrNobody = errors.New("p2p: no node is on the host")
+	// ErrDeaf is the error of Accept after Deafen.
+	ErrDeaf = errors.New("p2p: the host takes no more streams")
+	// ErrIdentity is a host of the user that has another identity than the node.
+	ErrIdentity = errors.New("p2p: the host has another identity")
+)
+
+// Kind says what a connection is for.
+type Kind uint8
+
+// The kinds. A connection of each leads from one node to another.
+const (
+	Control Kind = iota // small frames: the default windows and frames of yamux
+	Data                // bulk: large ones
+	Kinds
+)
+
+func (k Kind) String() string { return [...]string{"control", "data"}[k] }
+
+// Conn is a stream to another node, and the connection that it is on. A connection
+// carries one stream of ours.
+type Conn struct {
+	Stream
+	peer   corepeer.ID
+	name   protocol.ID
+	remote multiaddr.Multiaddr
+	end    func()
+}
+
+// Stream is what a lane needs of a stream.
+type Stream interface {
+	io.Reader
+	io.Writer
+	SetDeadline(t time.Time) error
+	// CloseWrite ends the direction to the other side, which reads everything before it.
+	CloseWrite() error
+}
+
+// Kind is what the stream is for: the node that has dialled says so.
+func (c *Conn) Kind() Kind {
+	if c.name == protocols[Data] {
+		return Data
+	}
+	return Control
+}
+
+// Knocks reports whether the other side is a node that wants to come back.
+func (c *Conn) Knocks() bool { return c.name == knockProtocol }
+
+// Remote is the address at the other end.
+func (c *Conn) Remote() multiaddr.Multiaddr { return c.remote }
+
+// Close ends the stream, and the connection if it is ours.
+func (c *Conn) Close() { c.end() }
+
+// quietTCP is TCP whose listeners say that they were closed. libp2p's listeners end with another
+// error if they are closed just when they have accepted a connection. Its swarm does not know that
+// error, and writes a line to standard error.
+type quietTCP struct{ *tcp.TcpTransport }
+
+// Listen implements transport.Transport.
+func (t quietTCP) Listen(at multiaddr.Multiaddr) (transport.Listener, error) {
+	l, err := t.TcpTransport.Listen(at)
+	if err != nil {
+		return nil, err
+	}
+	return &quietListener{Listener: l}, nil
+}
+
+type quietListener struct {
+	transport.Listener
+	closed atomic.Bool
+}
+
+// Accept implements transport.Listener.
+func (l *quietListener) Accept() (transport.CapableConn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil && l.closed.Load() {
+		err = transport.ErrListenerClosed
+	}
+	return c, err
+}
+
+// Close implements transport.Listener.
+func (l *quietListener) Close() error {
+	l.closed.Store(true)
+	return l.Listener.Close()
 }

@@ -3,12 +3,17 @@ package transport
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peerstore"
+	"github.com/libp2p/go-libp2p/core/transport"
+	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 	"go.uber.org/goleak"
 
@@ -207,4 +212,128 @@ func silentStream(t *testing.T, hello time.Duration) bool {
 		t.Error("the stream is still open")
 	}
 	return true
+}
+
+// Bulk offers the processor once for each share while others talk, and not while it is
+// alone, its own grants aside.
+func TestCourtesy(t *testing.T) {
+	var talk uint64
+	offers := 0
+	m := manners{talk: func() uint64 { return talk }, offer: func() { offers++ }}
+	pass := func(stretches int, talked uint64, want int) {
+		t.Helper()
+		offers = 0
+		for range stretches {
+			talk += talked
+			for range stretch >> 10 {
+				m.passed(1 << 10)
+			}
+		}
+		if offers != want {
+			t.Errorf("%d stretches with %d frames beside each: %d offers, want %d", stretches, talked, offers, want)
+		}
+	}
+	const each = stretch / courteousShare
+	pass(10, 1, 0)
+	pass(10, small, 0)
+	pass(10, small+1, 9*each+1) // it finds out at the end of the first
+	pass(1, 0, each-1)          // and again
+	pass(10, 0, 0)
+}
+
+// clumsy is a listener that fails with an error of its own.
+type clumsy struct {
+	transport.Listener
+	err error
+}
+
+func (l clumsy) Accept() (transport.CapableConn, error) { return nil, l.err }
+func (l clumsy) Close() error                           { return nil }
+
+// A listener says that it was closed, whatever the one below says, and only then.
+func TestListenerSaysItIsClosed(t *testing.T) {
+	other := errors.New("listener closed")
+	l := &quietListener{Listener: clumsy{err: other}}
+	if _, err := l.Accept(); err != other {
+		t.Errorf("before it is closed: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Accept(); err != transport.ErrListenerClosed {
+		t.Errorf("after it is closed: %v", err)
+	}
+}
+
+// socket is a connection from a port.
+type socket struct {
+	port   int
+	closed chan int // gets the port
+}
+
+func (s socket) LocalMultiaddr() multiaddr.Multiaddr {
+	return multiaddr.StringCast("/ip4/127.0.0.1/tcp/1")
+}
+
+func (s socket) RemoteMultiaddr() multiaddr.Multiaddr {
+	return multiaddr.StringCast(fmt.Sprintf("/ip4/127.0.0.1/tcp/%d", s.port))
+}
+
+func (s socket) Close() error {
+	s.closed <- s.port
+	return nil
+}
+
+// TestPending accepts more connections than may be pending: the oldest is closed that has proven
+// nothing. The others are closed when their time is over.
+func TestPending(t *testing.T) {
+	closed := make(chan int, 10)
+	var told []string
+	p := &pending{most: 2, wait: time.Hour, tell: func(a string) { told = append(told, a) }}
+	add := func(port int) { p.add(socket{port, closed}) }
+	add(10)
+	add(11)
+	p.remove(socket{port: 10}.RemoteMultiaddr()) // it has proven its identity
+	add(12)
+	if len(closed) > 0 {
+		t.Errorf("port %d was closed, and 2 are pending", <-closed)
+	}
+	add(13)
+	add(14)
+	if a, b := <-closed, <-closed; a != 11 || b != 12 || !slices.Equal(told, []string{"/ip4/127.0.0.1/tcp/11", "/ip4/127.0.0.1/tcp/12"}) {
+		t.Errorf("ports %d and %d were closed, want 11 and 12; told of %v", a, b, told)
+	}
+	late := make(chan string)
+	p = &pending{most: 2, wait: time.Nanosecond, tell: func(a string) { late <- a }}
+	add(15)
+	if port, from := <-closed, <-late; port != 15 || from != "/ip4/127.0.0.1/tcp/15" {
+		t.Errorf("port %d was closed late, told of %s", port, from)
+	}
+}
+
+// TestCandidateIsCrowded opens more sockets to a candidate than may be pending, and says nothing.
+// The candidate closes some.
+func TestCandidateIsCrowded(t *testing.T) {
+	h, err := Candidate(t.Context(), []byte("a key that nobody else has"), 2, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	at, err := manet.ToNetAddr(h.Network().ListenAddresses()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 2*mostPending)
+	for range cap(ended) {
+		s, err := net.Dial("tcp", at.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		go func() {
+			_, err := io.Copy(io.Discard, s)
+			ended <- err
+		}()
+	}
+	<-ended
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/engine"
+	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/rma"
@@ -244,4 +246,77 @@ func (f *Fabric) first(node int) rma.Rank {
 		}
 	}
 	return -1
+}
+
+// Options describe a fabric over the nodes of a run. They are the same on all
+// of them.
+type Options struct {
+	// Topology has the ranks as its leaves. Required.
+	Topology *topology.Tree
+	// Node is the node on which a rank lives. By default the ranks are dealt out in
+	// order, as many to each node as to the next, or one more.
+	Node func(p rma.Rank) int
+	// Words is the size of each rank's symmetric memory; mem.DefaultWords if zero.
+	Words int
+	// Remote has operations between nodes go through frames, also where nodes are on one
+	// machine and could share memory.
+	Remote bool
+	// Context ends the fabric when it is done: its error becomes every window's
+	// failure. Never, if nil.
+	Context context.Context
+}
+
+func (o Options) withDefaults(nodes int) Options {
+	if o.Words == 0 {
+		o.Words = mem.DefaultWords
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	if o.Node == nil && o.Topology != nil {
+		ranks := o.Topology.Ranks()
+		o.Node = func(p rma.Rank) int { return int(p) * nodes / ranks }
+	}
+	return o
+}
+
+func (o Options) validate(nodes int) error {
+	if o.Topology == nil {
+		return fmt.Errorf("p2p: FabricOptions.Topology is nil: give the tree of ranks, for instance topology.Flat(8)")
+	}
+	for p := range rma.Rank(o.Topology.Ranks()) {
+		if n := o.Node(p); n < 0 || n >= nodes {
+			return fmt.Errorf("p2p: FabricOptions.Node puts rank %d on node %d, want 0 to %d", p, n, nodes-1)
+		}
+	}
+	return nil
+}
+
+// Node is the node that has the windows, as they see it.
+type Node interface {
+	// Number is the number of the node, of so many Nodes.
+	Number() int
+	Nodes() int
+	// Machine is the name of the node's machine: nodes whose machines have the same name may
+	// share memory. It is empty if the node shares none.
+	Machine() string
+	// Log is told what goes wrong.
+	Log() *slog.Logger
+	// Lane is a lane to another node.
+	Lane(to int, kind transport.Kind) *lane.Lane
+	// Gather gives every node what all nodes have given under a name: it is a barrier.
+	Gather(ctx context.Context, name string, blob []byte) ([][]byte, error)
+	// Lost is why a node is gone, nil if it is not.
+	Lost(number int) error
+	// Operate says who executes the operations of other nodes, and hears of losses.
+	Operate(o Operations)
+}
+
+// Operations is a fabric, as the node sees it.
+type Operations interface {
+	lane.Operations
+	// Shut is told that this node is closed.
+	Shut()
+	// Lost is told of a node that is gone, after everything that came from it.
+	Lost(peer int, why error)
 }
