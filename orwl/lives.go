@@ -224,7 +224,7 @@ func (n *Nodes) meet(ctx context.Context, l message.Life) ([][]byte, error) {
 		if bad != nil {
 			return nil, errors.Join(err, bad)
 		}
-		n.network = again
+		n.network, n.again = again, true
 	}
 }
 
@@ -294,13 +294,13 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 	return n.follow(ctx, in, among)
 }
 
-// wasLeft reports whether a node of this process's last life has left without a word to those that are here. So it was in a later life, or has ended the
+// wasLeft reports whether this process was apart from the others, and one of them has left meanwhile: it was in a later life, or has ended the
 // run. A late process that finds only others of its kind comes behind the end, too.
 func (n *Nodes) wasLeft(texts [][]byte) bool {
 	if n.node == nil {
 		return n.place.Late
 	}
-	return slices.ContainsFunc(n.node.seats, func(seat int) bool {
+	return n.again && slices.ContainsFunc(n.node.seats, func(seat int) bool {
 		return texts[seat] == nil && errors.Is(n.network.Lost(seat), node.ErrLeft)
 	})
 }

@@ -32,6 +32,7 @@ type Nodes struct {
 	looking  looking
 	cuts     atomic.Pointer[cuts] // of the run that goes on
 	survival *survival            // nil: the run has one life
+	again    bool                 // the process was apart from the others since the life ended
 	fate     fate.Fate
 	endings  fate.Endings
 

@@ -144,7 +144,7 @@ func TestShares(t *testing.T) {
 		}
 		r := newReport(f)
 		all := r.all
-		if sum := all.computing() + all.waiting() + all.moving(); math.Abs(sum-1) > 1e-9 {
+		if sum := all.computing() + all.queued() + all.waiting() + all.moving(); math.Abs(sum-1) > 1e-9 {
 			t.Errorf("%s: the shares add up to %v", form, sum)
 		}
 	}

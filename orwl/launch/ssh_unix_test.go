@@ -31,7 +31,7 @@ for last; do :; done
 case $* in *" -G "*) echo user me; echo "hostname ${last#*@}.example"; exit;; esac
 echo "$@" >>` + arguments + `
 case $* in *" refuses "*) echo "ssh: connect to host refuses: no route" >&2; exit 255;; esac
-unset ORWL_LEASE ORWL_SURVIVE ORWL_LIVES
+unset ORWL_LEASE ORWL_SURVIVE ORWL_LIVES ORWL_FLIGHT
 exec sh -c "$last"
 `
 	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
