@@ -36,7 +36,7 @@ func throughTheDoor(t *testing.T, sample int, holds float64) {
 		}
 		in.Leave()
 	}
-	if _, _, err := r.Snapshot(ctx, nil); err != nil {
+	if _, _, err := (*queue.Resource)(r).Snapshot(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
 	over, end := context.WithCancel(ctx)

@@ -16,7 +16,7 @@ import (
 // relaxedAccesses are all kinds of relaxed access.
 var relaxedAccesses = map[string]func(ctx context.Context, r *resource.Resource) error{
 	"snapshot": func(ctx context.Context, r *resource.Resource) error {
-		_, _, err := r.Snapshot(ctx, nil)
+		_, _, err := (*queue.Resource)(r).Snapshot(ctx, nil)
 		return err
 	},
 	"relaxed read": func(ctx context.Context, r *resource.Resource) error {
@@ -37,7 +37,7 @@ var relaxedAccesses = map[string]func(ctx context.Context, r *resource.Resource)
 
 // open makes a relaxed access, so that no later one is the first.
 func open(ctx context.Context, r *resource.Resource) error {
-	_, _, err := r.Snapshot(ctx, nil)
+	_, _, err := (*queue.Resource)(r).Snapshot(ctx, nil)
 	return err
 }
 
@@ -208,7 +208,7 @@ func TestLeafStall(t *testing.T) {
 				if err := errors.Join(h.Request(r, queue.Write), h.Acquire(a.run.ctx)); err != nil {
 					return err
 				}
-				_, _, err := r.Snapshot(a.run.ctx, nil)
+				_, _, err := (*queue.Resource)(r).Snapshot(a.run.ctx, nil)
 				return errors.Join(err, h.Release())
 			},
 			"a, round 0, works\n" +

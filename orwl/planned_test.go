@@ -123,7 +123,7 @@ func TestUndeclaredInABody(t *testing.T) {
 			return Fill(ctx, r, func([]uint64) {})
 		},
 		"snapshot": func(_ context.Context, r *resource.Resource) error {
-			_, _, err := r.Snapshot(context.Background(), nil) // not the task's context
+			_, _, err := (*queue.Resource)(r).Snapshot(context.Background(), nil) // not the task's context
 			return err
 		},
 	} {

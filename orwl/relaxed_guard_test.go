@@ -38,7 +38,7 @@ func snapshots(t *testing.T, guard string) {
 	go func() {
 		var last uint64
 		for {
-			b, version, err := r.Snapshot(ctx, nil)
+			b, version, err := (*queue.Resource)(r).Snapshot(ctx, nil)
 			if err != nil {
 				looked <- err
 				return

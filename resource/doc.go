@@ -28,7 +28,7 @@
 //
 // # Relaxed access
 //
-// A resource with a guard also allows access without an order: see [Resource.Relaxed] and [Resource.Snapshot]. The guard
+// A resource with a guard also allows access without an order: see [Resource.Relaxed]. The guard
 // keeps it apart from ordered access: the queue holds a reader-writer lock for all ordered accesses together, and gives
 // it up if a relaxed access waits.
 //

@@ -50,12 +50,6 @@ func (r *Resource) Name() string { return of(r).Name() }
 // Size is the number of bytes at this moment, as this node knows it. It never waits.
 func (r *Resource) Size() int { return of(r).Inspect().Size }
 
-// Snapshot appends the bytes to dst as they are between two accesses, and returns their version. It is a relaxed access.
-// If the resource is poisoned, it appends them, too, and returns an error that matches [ErrPoisoned].
-func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, version uint64, err error) {
-	return of(r).Snapshot(ctx, dst)
-}
-
 // Relaxed begins a relaxed access: for reading beside other readers, or for writing alone. It waits until the guard lets
 // it in. All earlier writes are then visible.
 //

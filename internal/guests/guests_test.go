@@ -13,7 +13,7 @@ import (
 var bars = map[string]struct{ names, without int }{
 	"orwl":         {110, 34},
 	"handle":       {33, 6},
-	"resource":     {23, 5},
+	"resource":     {22, 5},
 	"orwl/stencil": {84, 7},
 }
 

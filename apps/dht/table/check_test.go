@@ -124,7 +124,7 @@ func TestCheckFinds(t *testing.T) {
 	for i := range 10 {
 		table.do(Op{Kind: Delete, Key: fmt.Append(nil, "key ", 3*i)})
 	}
-	b, _, _ := table.volumes[0].Snapshot(background, nil)
+	b := contents(table.volumes[0])
 	if err := check(b, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -35,7 +35,7 @@ func TestFull(t *testing.T) {
 			}
 			table.sound(t)
 			v := table.volumes[volumeOf(defaultHash([]byte(refused)), 2)]
-			b, _, _ := v.Snapshot(background, nil)
+			b := contents(v)
 			if live, room := vol(b).word(atLive), roomOf(256<<10); live+classSize(classOf(recordSize(10, size))) <= room-room/8 {
 				t.Errorf("it is full with %d of %d bytes in use", live, room)
 			}
@@ -128,7 +128,7 @@ func TestFewBuckets(t *testing.T) {
 		table := newStrings(t, Options{Volumes: 1, Most: 32 << 20, Memory: memory})[0]
 		buckets := func() uint64 {
 			table.sound(t)
-			b, _, _ := table.volumes[0].Snapshot(background, nil)
+			b := contents(table.volumes[0])
 			return vol(b).buckets()
 		}
 		first := buckets()

@@ -68,7 +68,7 @@ console.log(JSON.stringify({
 
 // TestZarrita has zarrita read what three nodes have written.
 func TestZarrita(t *testing.T) {
-	rings.Needs(t, rings.Change)
+	rings.Needs(t, rings.Night)
 	rings.Computes(t)
 	root, err := exec.Command("npm", "root", "-g").Output()
 	library := filepath.Join(strings.TrimSpace(string(root)), "zarrita", "dist", "src", "index.js")
