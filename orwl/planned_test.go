@@ -294,3 +294,28 @@ func TestStepHasRequested(t *testing.T) {
 	}
 	checkIdle(t, rt)
 }
+
+// TestHelp has a task of a worker that is in a long body run on another worker, which has a task without end.
+func TestHelp(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // so many workers
+	rt := mustNew(t, Options{})
+	ran := make(chan struct{})
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	for _, c := range []struct {
+		name   string
+		rounds int
+		body   func()
+	}{
+		{"long", 1, func() { <-ran; end() }},
+		{"ready", 1, func() { close(ran) }},
+		{"without end", -1, func() {}},
+	} {
+		task := rt.Task(c.name)
+		Writes[int64](task, Array[int64](rt, c.name, 1))
+		task.Each(c.rounds, func(int) error { c.body(); return nil })
+	}
+	if err := rt.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the run ends with %v", err)
+	}
+}

@@ -93,11 +93,14 @@ func relax(i int) {
 	}
 }
 
-// work runs tasks of the book until none is worth a look.
-func (b *book) work(worker int) {
+// mostLooks is how many tasks of its own book a worker looks at before it helps another one: the owner of that one may be in a long body.
+const mostLooks = 1000
+
+// work runs tasks of the book until none is worth a look, or many have been. It reports whether there may be more.
+func (b *book) work(worker int) (more bool) {
 	p := b.pool
 	p.acquire(worker, b)
-	for !p.isOver() {
+	for looks := 0; !p.isOver() && !more; looks++ {
 		b.read()
 		l, some := b.look.from(b.at)
 		if !some {
@@ -111,9 +114,11 @@ func (b *book) work(worker int) {
 			p.release(worker, b)
 			p.acquire(worker, b)
 		}
+		more = looks == p.mostLooks
 	}
 	p.release(worker, b)
 	p.flush(worker)
+	return more
 }
 
 // one runs one task for the worker of another book.

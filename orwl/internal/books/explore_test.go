@@ -130,7 +130,7 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 		b.sleepIn(&berth{t: t, rank: t.rank[i]})
 	}
 	if g.inARow != 0 {
-		t.pool.inARow = g.inARow
+		t.pool.inARow, t.pool.mostLooks = g.inARow, g.inARow
 	}
 	for _, b := range t.pool.workers() {
 		b.short.Store(g.short)

@@ -67,7 +67,8 @@ type Pool struct {
 
 	times []atomic.Int64 // by task: the mean time of its body in nanoseconds, of those that were timed
 
-	inARow int
+	inARow    int
+	mostLooks int
 
 	left atomic.Int32 // counters with rounds left
 	over atomic.Bool
@@ -98,7 +99,7 @@ type edge struct {
 // New makes a pool, before any task has run.
 func New(o Options) *Pool {
 	n := o.Plan.Counters()
-	p := &Pool{Options: o, inARow: inARow, counters: make([]counter, n), times: make([]atomic.Int64, n), where: make([]int32, n)}
+	p := &Pool{Options: o, inARow: inARow, mostLooks: mostLooks, counters: make([]counter, n), times: make([]atomic.Int64, n), where: make([]int32, n)}
 	for range o.Workers {
 		p.newBook()
 	}
@@ -256,8 +257,8 @@ func (p *Pool) works(worker int) (on bool) {
 		on = value != nil
 	}()
 	for own := p.books[worker]; !p.isOver(); {
-		own.work(worker)
-		if !p.isOver() && !p.help(worker) {
+		more := own.work(worker)
+		if !p.isOver() && !p.help(worker) && !more {
 			own.sleep(context.Background(), p.Patience)
 		}
 	}
