@@ -18,7 +18,7 @@
 // alert has a fault that sets it off, injected into a run that a real Prometheus
 // watches, and every panel an expression that Prometheus accepts.
 //
-// What a panel asks for chooses its series by job and node:
+// A query chooses its series by job and node:
 //
 //	"expr": "sum by (node) (rate(orwl_task_rounds_total{job=~\"$job\", node=~\"$node\"}[$__rate_interval]))"
 //

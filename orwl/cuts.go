@@ -63,7 +63,7 @@ type cuts struct {
 	ending   bool          // all tasks have ended, and the run has a cut at its end
 	asked    bool          // the chair has asked for that
 	settled  chan struct{} // closed when it is known if that cut is whole
-	isClosed bool          // that is closed
+	isClosed bool          // the channel before is closed
 
 	folder *folder.Folder // nil: the cuts are not on disk
 	disk   chan func()    // jobs of the goroutine that has the folder
@@ -357,8 +357,10 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.next = time.Now().Add(c.interval(time.Duration(c.spent.Swap(0))))
 		c.lead = 2
 		s := c.rt.o.Nodes.survival
-		s.made = s.made || whole.Round > c.from
-		s.ends--
+		if whole.Round > c.from { // else it is the one that the life has begun from
+			s.made = true
+			s.ends--
+		}
 		c.keeps(ctx, whole)
 		s.log.whole(whole)
 		c.rt.o.Log.Debug("orwl: a cut is whole", "life", whole.Life, "cut", whole)

@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
-// lifeLog is what a process remembers of the lives of its run, for those who look at it. The survival has one, so it outlasts
+// lifeLog is a record of the lives of a run, for the page and for metrics. The survival has one, so it outlasts
 // the runtimes. Nothing depends on it.
 //
 //	follow: begins ──▶ cuts: whole, whole, ... ──▶ ended: ends ──▶ follow: begins ...
@@ -117,8 +117,8 @@ func (h *lifeLog) state() *inspect.Life {
 
 func (p *pastLife) state() inspect.PastLife {
 	s := inspect.PastLife{Number: p.number, FromRun: p.from.run, From: p.from.round, Seats: p.seats, Began: p.began, Why: p.why}
-	if !p.ended.IsZero() {
-		s.Ended = &p.ended
+	if ended := p.ended; !ended.IsZero() {
+		s.Ended = &ended
 	}
 	return s
 }

@@ -55,7 +55,7 @@ type survival struct {
 	hash    maphash.Seed
 	items   map[int][]uint64 // by run of the runtime: of the program that the first life has declared
 
-	log    lifeLog        // of all lives, for those who look
+	log    lifeLog        // of all lives, for the page and for metrics
 	folder *folder.Folder // nil: the cuts are not on disk
 	base   uint64         // the names of cuts have the number of the life, and this more
 	origin int            // how many processors the program is told of, in all lives; 0 before the first one
@@ -170,12 +170,14 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	if bad := s.looks(); err == nil {
 		err = bad
 	}
-	if s.made {
-		s.barren = -1
-	}
-	s.barren++
-	l.Barren, l.Outcome, l.Kept = s.barren, message.Done, s.keeper.Report()
 	lost, why := (*NodeError)(nil), n.fate.Why()
+	switch {
+	case s.made:
+		s.barren = 0
+	case !errors.Is(why, errLifeOver): // a planned end says nothing of the program
+		s.barren++
+	}
+	l.Barren, l.Outcome, l.Kept = s.barren, message.Done, s.keeper.Report()
 	switch {
 	case err == nil:
 	case ctx.Err() == nil && errors.Is(why, errLifeOver):

@@ -395,7 +395,7 @@ func TestCutsOfStages(t *testing.T) {
 			lives[node]++
 			sum := uint64(0)
 			for stage := range stages {
-				c := chain{tasks: 3 + stage, rounds: 20 * (stage + 1), name: fmt.Sprint(sum, " ")} // what a stage declares follows from the one before
+				c := chain{tasks: 3 + stage, rounds: 20 * (stage + 1), name: fmt.Sprint(sum, " ")} // the declaration of a stage follows from the one before
 				numbers, folded := c.declare(rt, func(task, round int) error {
 					busy(20_000)
 					switch {

@@ -56,7 +56,7 @@ func escaped(text string) string {
 	return b.String()
 }
 
-// describe describes the arrays. tag is that of an array, and also those of a cell's data with a prefix.
+// describe describes the arrays. prefix is a part of the tags.
 func describe(prefix string, arrays []Array, more func(i int) string) string {
 	text := fmt.Sprintf("<%sCellData Scalars=\"%s\">\n", prefix, escaped(arrays[0].Name))
 	for i, a := range arrays {
@@ -98,7 +98,7 @@ func WritePiece(w io.Writer, b Box, arrays []Array, data [][]byte) error {
 	return err
 }
 
-// Piece is a piece of an image: a file, by its path from that of the image.
+// Piece is a piece of an image: a file, by its path from the folder of the image.
 type Piece struct {
 	Box
 	File string

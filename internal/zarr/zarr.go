@@ -14,7 +14,7 @@ import (
 	"github.com/orwl/go-orwl/internal/outfile"
 )
 
-// The errors of this package. Others are those of the system.
+// The errors of this package. All others come from the system.
 var (
 	// ErrFormat: a file breaks the format.
 	ErrFormat = errors.New("zarr: not an array of zarr version 3")
@@ -28,7 +28,7 @@ var (
 type Array struct {
 	Type  string   // of a number: int8 to uint64, float32, float64, complex64, complex128
 	Shape []int    // the numbers along each axis; the last one varies fastest
-	Chunk []int    // those of a chunk. The last chunk of an axis may reach beyond the array
+	Chunk []int    // the same, of a chunk. The last chunk of an axis may reach beyond the array
 	Names []string // of the axes; nil: none
 }
 
@@ -41,7 +41,7 @@ var sizes = map[string]int{
 // mostAxes is a limit of this package.
 const mostAxes = 16
 
-// check returns the bytes of a number, and those of a chunk.
+// check returns how many bytes a number has, and how many a chunk.
 func (a Array) check() (number, chunk int, err error) {
 	number = sizes[a.Type]
 	switch {

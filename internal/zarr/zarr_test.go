@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is written by chunks is read by rows, for any shape and chunks. The last chunks reach beyond the array.
+// TestWriteAndRead writes chunks and reads rows, for any shape and chunks. The last chunks reach beyond the array.
 func TestWriteAndRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		axes := rapid.IntRange(1, 4).Draw(t, "axes")
@@ -91,7 +91,7 @@ func each(low, high []int, body func(at []int)) {
 	}
 }
 
-// The files of an array are those of the specification, to the byte. The second chunk ends beyond the array.
+// TestFiles compares the files of an array with the specification, to the byte. The second chunk ends beyond the array.
 func TestFiles(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "u")
 	a := Array{Type: "uint16", Shape: []int{3}, Chunk: []int{2}, Names: []string{"x"}}

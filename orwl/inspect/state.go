@@ -49,7 +49,7 @@ type Life struct {
 	Round  uint64  `json:"cut_round"` // behind which that cut is; 0: a life would begin at the start of the run
 	Age    Seconds `json:"cut_age_seconds"`
 	Cuts   uint64  `json:"cuts"`         // whole ones, of all lives
-	Copied uint64  `json:"cut_bytes"`    // that tasks of this node have copied for cuts
+	Copied uint64  `json:"cut_bytes"`    // bytes that tasks of this node have copied for cuts
 	Failed uint64  `json:"cut_failures"` // parts of cuts that this node could not send or save
 	// Mortal is why no life can follow this one, empty if one can.
 	Mortal string `json:"mortal,omitempty"`

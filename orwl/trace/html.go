@@ -50,7 +50,7 @@ type facts struct {
 	Path      Path      `json:"path"`
 	OnPath    []float64 `json:"onpath"`    // seconds of it, by number of what
 	Travelled float64   `json:"travelled"` // seconds that bytes were on their way
-	Hidden    float64   `json:"hidden"`    // of these, while their task did something else
+	Hidden    float64   `json:"hidden"`    // seconds of Travelled in which the task did something else
 	Apart     float64   `json:"apart"`     // the clocks
 	Left      int       `json:"left"`      // slices and turns that were not recorded
 	Events    int       `json:"events"`
@@ -257,7 +257,7 @@ func (b *pageBuilder) tick(at time.Duration) uint32 {
 	return uint32(max(0, min(b.To, at)-b.From).Seconds() / b.facts.Tick)
 }
 
-// what is the number of a kind of slice. A page tells few apart, and the last number is all others.
+// what returns the number of a kind of slice. A page tells few apart, and the last number is all others.
 func (b *pageBuilder) what(name string) int {
 	what, known := b.whats[name]
 	if !known {

@@ -201,7 +201,7 @@ type sink interface {
 type follower struct {
 	clock func() time.Duration
 	sink  func(t *orwl.Task) sink // made once for each task; nil: it is not followed
-	over  func(sink)              // gets that of a task that is forgotten, if not nil; mu is held
+	over  func(sink)              // if not nil, gets the sink of a task that is forgotten; mu is held
 
 	mu    sync.Mutex
 	tasks map[*orwl.Task]*tail

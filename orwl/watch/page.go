@@ -16,7 +16,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
-// Page is the live page of a process, and what it asks for. It looks at the run while somebody looks at it.
+// Page is the live page of a process, and the events that it asks for. It looks at the run while it has a reader.
 type Page struct {
 	of  func() *orwl.Runtime
 	ask func(ctx context.Context) (run inspect.Run, there bool) // false: there is no runtime yet
@@ -57,7 +57,7 @@ const (
 	pictureTick = time.Second
 )
 
-// New is the page of the runtime that of returns, nil if there is none yet.
+// New makes the page of a runtime: of returns it, or nil if there is none yet.
 func New(of func() *orwl.Runtime) *Page {
 	p := &Page{of: of, readers: make(map[*reader]bool), programs: make(map[int][]byte), over: make(chan struct{})}
 	p.ask = func(ctx context.Context) (run inspect.Run, there bool) {
@@ -107,7 +107,7 @@ var page = sync.OnceValue(func() []byte {
 	return []byte(r.Replace(read("page.html")))
 })
 
-// serve serves the page. It may load nothing from elsewhere, and nobody may frame it.
+// serve serves the page. It may load nothing from elsewhere, and no other page may frame it.
 func serve(w http.ResponseWriter, _ *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
@@ -182,7 +182,7 @@ func (p *Page) leave(me *reader) {
 	delete(p.readers, me)
 }
 
-// look looks until nobody does.
+// look looks at the run until the last reader has left.
 func (p *Page) look() {
 	pause := time.NewTimer(0)
 	defer pause.Stop()

@@ -19,7 +19,7 @@ type Picture struct {
 // painters are by runtime.
 var painters sync.Map
 
-// Show has the page of a runtime show a picture, once a second while somebody looks. Package show calls it for a grid.
+// Show has the page of a runtime show a picture, once a second while it has a reader. Package show calls it for a grid.
 func Show(rt *orwl.Runtime, paint func(ctx context.Context) (Picture, error)) (stop func()) {
 	painters.Store(rt, paint)
 	return func() { painters.Delete(rt) }

@@ -16,7 +16,7 @@ type program struct {
 	Every     int      `json:"every"` // one of so many tasks is shown
 }
 
-// look is the run at one moment. Its tasks are those of a program, by their numbers there.
+// look is the run at one moment. It names tasks by their numbers in a program.
 type look struct {
 	At      int64        `json:"at"` // milliseconds since 1970
 	Program int          `json:"program"`
@@ -34,7 +34,7 @@ type look struct {
 	On    map[int]string `json:"on,omitempty"` // a task waits for this, which is no task
 	Where map[int]string `json:"where,omitempty"`
 	Sent  [][]uint64     `json:"sent,omitempty"` // bytes, from and to
-	Life  *inspect.Life  `json:"life,omitempty"` // as the node knows it that has asked
+	Life  *inspect.Life  `json:"life,omitempty"` // seen by the node that has asked
 }
 
 // lookedNode is a node in a look.
@@ -160,7 +160,7 @@ func (v *viewer) keepSilent(run inspect.Run, all []inspect.RunTask) []inspect.Ru
 	return sorted
 }
 
-// follow makes the program that of some tasks. It reports whether it was another one.
+// follow has the program describe some tasks. It reports whether it has changed.
 func (v *viewer) follow(all []inspect.RunTask, kept []int, every int) (changed bool) {
 	p := &v.program
 	same := len(kept) == len(p.Names)

@@ -131,7 +131,7 @@ func stream(t *testing.T, at string) (next func() (name, data string), stop func
 	return next, func() { cancel(); answer.Body.Close() }
 }
 
-// The program looks while somebody does, and only then. Who comes later gets the last minute, too.
+// The program looks while it has a reader, and only then. A later reader gets the last minute, too.
 func TestLooksWhileSomebodyLooks(t *testing.T) {
 	p, at, looks := watched(t, func() inspect.Run { return ring(false) })
 	if len(looks) > 0 {
@@ -157,7 +157,7 @@ func TestLooksWhileSomebodyLooks(t *testing.T) {
 	}
 	stop()
 	stopLater()
-	for looking := true; looking; { // the reader's end is noticed, and then a look that nobody sees ends it
+	for looking := true; looking; { // the reader's end is noticed, and then a look without a reader ends it
 		p.mu.Lock()
 		looking = p.looking
 		p.mu.Unlock()
@@ -189,7 +189,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// What is kept is bounded in time and in bytes, with the programs that it needs.
+// TestKeeps bounds the looks that are kept in time and in bytes, with the programs that they need.
 func TestKeeps(t *testing.T) {
 	p := New(func() *orwl.Runtime { return nil })
 	now := time.Unix(1000, 0)

@@ -16,7 +16,7 @@ type direct struct {
 	parts  [3][]byte
 	wrote  int
 	begun  bool   // the reply that is next has begun
-	ending []byte // what comes behind the value
+	ending []byte // the bytes behind the value
 }
 
 // connect makes the functions of a connection, once.

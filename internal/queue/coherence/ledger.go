@@ -17,8 +17,8 @@ var (
 
 // Prior tells what happened to the writer before.
 //
-// What a lost or failed writer wrote is never committed. The home has a copy of the last committed bytes of what a
-// writer on another node changed, so these stay. A writer at the home changes the bytes in place: the half-written bytes
+// The bytes of a lost or failed writer are never committed. If the writer is on another node, the home still has the last
+// committed bytes. A writer at the home changes the bytes in place: the half-written bytes
 // become a version of their own, so that all nodes have the same bytes, and every grant of them tells that they are
 // poisoned, until the next commit.
 type Prior uint8

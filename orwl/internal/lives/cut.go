@@ -54,7 +54,7 @@ type part struct {
 
 // records are the records of one part that have come.
 type records struct {
-	Held // how many records the owner has, and of which program
+	Held // the owner, and how many records of the program it has
 	of   map[int]Record
 }
 

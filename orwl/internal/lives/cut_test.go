@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestChoose finds the latest complete cut, and divides what is to be sent among those that have it.
+// TestChoose finds the latest complete cut, and divides the work of sending it among the nodes that have it.
 func TestChoose(t *testing.T) {
 	held := func(life, round uint64, owners ...int) (all []Held) {
 		for _, o := range owners {

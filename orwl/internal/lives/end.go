@@ -10,7 +10,7 @@ import "maps"
 //
 // No task runs in a run that begins at its end. The resources get what they held, so the program reads the same again, and declares the same.
 //
-// A run whose end is no cut is done again. That is right, too, and takes longer. So not each end has to be a cut: [Judge] says which.
+// A run whose end is no cut is done again, with the same result. It takes longer. So not each end has to be a cut: [Judge] says which.
 
 // Finish is what a node tells the others of a run when its tasks have ended.
 type Finish struct {

@@ -48,7 +48,7 @@ func TestChooseRun(t *testing.T) {
 	}
 }
 
-// TestRuns has a run of two end, and the next one begin. Its cuts leave those of the first one alone, and an empty node does not begin a cut
+// TestRuns has a run of two end, and the next one begin. The cuts of the first one stay, and an empty node does not begin a cut
 // that the end has overtaken.
 func TestRuns(t *testing.T) {
 	k := NewKeeper()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// limits are those of run 2, with 3 nodes, 4 tasks and 5 resources.
+// limits hold for run 2, with 3 nodes, 4 tasks and 5 resources.
 var limits = Limits{2, 3, 4, 5}
 
 // messages are one of each kind, within the limits.

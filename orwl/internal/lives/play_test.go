@@ -18,7 +18,7 @@ type world struct {
 	r         *rand.Rand
 	runs      [][]uint64 // by run and task: its last round
 	run       int        // the number of the one that goes on, from 1
-	ends      []uint64   // of it
+	ends      []uint64   // of the run
 	processes []*process
 	life      uint64
 	members   []*process // of the life, by number
@@ -44,7 +44,7 @@ type world struct {
 	wanted    bool     // the chair knows that the life's end is wanted
 	told      uint64   // the newest round of it that the chair has called whole
 	ready     int      // processes that have what the run begins from
-	reports   []Report // that the life begins from
+	reports   []Report // the life begins from them
 	ending    bool     // all tasks of the run have ended
 	verdict   Verdict  // then
 	asked     bool     // the chair has asked for a cut at the end

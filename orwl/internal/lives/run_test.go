@@ -2,7 +2,7 @@ package lives
 
 import "fmt"
 
-// What the processes of a world run: tasks in rounds, and one run after another.
+// The processes of a world have tasks in rounds, and one run after another.
 
 // record is what a task adds to a cut.
 func (w *world) record(task int) Record {

@@ -107,7 +107,6 @@ type world struct {
 	faults []*fault
 	gentle bool // the faults leave a quorum, one after another: the run has a result
 
-	struck    int    // faults that came before the end
 	log       record // of all processes
 	mu        sync.Mutex
 	reached   map[string]bool // rare states
@@ -309,17 +308,18 @@ func (p *process) watch(lines int64, reached chan struct{}) {
 	p.lines, p.reached = lines, reached
 }
 
+// strike does what a fault says.
 func (w *world) strike(f *fault) {
 	p := w.at(f.seat)
-	w.struck++
 	switch f.kind {
 	case "kill":
-		w.reach(w.changing, "a process is killed while the lives change")
-		w.reach(w.changing && w.senior(p), "the senior process is killed while the lives change")
-		p.kill(f.length)
 		w.mu.Lock()
+		changing := w.changing
 		w.changing = true
 		w.mu.Unlock()
+		w.reach(changing, "a process is killed while the lives change")
+		w.reach(changing && w.senior(p), "the senior process is killed while the lives change")
+		p.kill(f.length)
 	case "leave":
 		p.left.Store(true) // its next body asks
 	case "stop":

@@ -108,7 +108,7 @@ func write(t *testing.T, nodes int, o stencil.Options, sweeps int, name string, 
 	})
 }
 
-// What a grid writes is what another one begins with, on any nodes. Its cells around the array are zero.
+// TestOutAndIn has a grid begin with the file of another one, on any nodes. Its cells around the array are zero.
 func TestOutAndIn(t *testing.T) {
 	for _, o := range shapes {
 		for _, ending := range []string{".npy", ".zarr"} {

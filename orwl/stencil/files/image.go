@@ -59,7 +59,7 @@ func (o *Out) writePiece(name string, b vtk.Box, box func(field int) ([]byte, er
 	return outfile.Write(filepath.Join(o.folder(), name), func(w io.Writer) error { return vtk.WritePiece(w, b, o.arrays(), data) })
 }
 
-// writeIndex writes a .pvti. file is the name of a block's piece, from that of the index.
+// writeIndex writes a .pvti. file is the path of a block's piece, from the folder of the index.
 func (o *Out) writeIndex(name string, file func(block int) string) error {
 	size := o.grid.Size()
 	var pieces []vtk.Piece

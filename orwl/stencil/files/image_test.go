@@ -190,7 +190,7 @@ func TestSeriesOfLives(t *testing.T) {
 	checkSeries(t, name, o.Size, 303, 20, func(string) {})
 }
 
-// An image has the cells after the run, and a series those of each step, on any nodes.
+// TestImages compares an image with the cells after the run, and a series with the cells of each step, on any nodes.
 func TestImages(t *testing.T) {
 	for _, o := range shapes {
 		t.Run(named(o), func(t *testing.T) {

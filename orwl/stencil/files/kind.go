@@ -15,7 +15,7 @@ type kind struct {
 
 var errCell = errors.New("files: a cell is a number, or an array of numbers")
 
-// numbers are the types of numbers. Their names begin those of VTK and zarr.
+// numbers are the types of numbers. VTK and zarr have the same names, with a number of bits behind them.
 var numbers = map[reflect.Kind]kind{
 	reflect.Int8: {npy: "|i1"}, reflect.Int16: {npy: "<i2"}, reflect.Int32: {npy: "<i4"}, reflect.Int64: {npy: "<i8"},
 	reflect.Uint8: {npy: "|u1", vtk: "UInt8"}, reflect.Uint16: {npy: "<u2", vtk: "UInt16"}, reflect.Uint32: {npy: "<u4", vtk: "UInt32"},

@@ -12,7 +12,7 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
-// What others read of our files: the size as they see it, and all numbers of two fields.
+// others is the report of another reader: the size as it sees it, and all numbers of two fields.
 type others struct {
 	Group  string
 	Size   []int
