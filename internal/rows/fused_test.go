@@ -30,7 +30,6 @@ func compiled(t *testing.T, processor []string, folder string, command ...string
 // The compiler fuses no product with a sum where bits have to be the same on all processors. In a planted function it does.
 func TestNothingIsFused(t *testing.T) {
 	rings.Needs(t, rings.Night)
-	rings.Computes(t)
 	planted := t.TempDir()
 	for name, text := range map[string]string{
 		"go.mod": "module planted\n\ngo 1.24\n",
