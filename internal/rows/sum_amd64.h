@@ -1,10 +1,40 @@
-// The sum of lines, for vectors of LANES cells of SIZE bytes, BYTES together, in registers A0 to A3, B0 to B3 and W. The
-// instructions have the names that rows_amd64.s gives them.
+// The body of a function that sums lines, for vectors of LANES cells of SIZE bytes, BYTES together, in registers A0 to A3, B0 to B3
+// and W: of AVX-512 if WIDE is defined, of AVX otherwise. The instructions have the names that rows_amd64.s gives them.
 //
 // Each term is added to four vectors at a time, as long as so many cells of the line are left, then
 // to one, and then to one cell. DI is next, SI the weights, BX the terms, AX how many terms come
 // after the first, and R13 the lines. Cells DX to CX-1 of the line are left, and R14 lines. R8, R9
 // and R10 are the weight, the term and how many terms are left.
+
+#ifdef WIDE
+#define BYTES 64
+#define A0 Z0
+#define A1 Z1
+#define A2 Z2
+#define A3 Z3
+#define W Z4
+#define B0 Z5
+#define B1 Z6
+#define B2 Z7
+#define B3 Z8
+#else
+#define BYTES 32
+#define A0 Y0
+#define A1 Y1
+#define A2 Y2
+#define A3 Y3
+#define W Y4
+#define B0 Y5
+#define B1 Y6
+#define B2 Y7
+#define B3 Y8
+#endif
+
+	MOVQ next+0(FP), DI
+	MOVQ weights+8(FP), SI
+	MOVQ terms+16(FP), BX
+	MOVQ count+24(FP), AX
+	MOVQ l+32(FP), R13
 
 	DECQ AX
 	XORQ DX, DX
@@ -116,3 +146,17 @@ end:
 	ADDQ lines_apart(R13), DX
 	DECQ R14
 	JGT  line
+
+	VZEROUPPER
+	RET
+
+#undef BYTES
+#undef A0
+#undef A1
+#undef A2
+#undef A3
+#undef W
+#undef B0
+#undef B1
+#undef B2
+#undef B3
