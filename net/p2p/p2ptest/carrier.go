@@ -18,15 +18,15 @@ import (
 	orwl "github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
-// Carrier has the process's sockets take the place of the kernel's. Peers say who they are, and prove nothing: else most of the time of a world
-// is that of handshakes.
-func (h *Process) Carrier() orwl.Carrier {
+// Carrier has the process's sockets take the place of the kernel's. A peer names itself, and proves nothing: with
+// handshakes a world takes twice as long.
+func (p *Process) Carrier() orwl.Carrier {
 	return orwl.Carrier{
 		Secure: func(private crypto.PrivKey, _ []upgrader.StreamMuxer) (sec.SecureTransport, error) {
 			return open{private}, nil
 		},
 		Streams: func(up transport.Upgrader, manager network.ResourceManager) transport.Transport {
-			return streams{h, up, manager}
+			return streams{p, up, manager}
 		},
 	}
 }
@@ -75,7 +75,7 @@ func (o open) meet(ctx context.Context, c net.Conn, want peer.ID) (sec.SecureCon
 	return &openConn{c, here, there, key}, err
 }
 
-// openConn is a connection whose other end has said who it is.
+// openConn is a connection whose other end has named itself.
 type openConn struct {
 	net.Conn
 	here, there peer.ID

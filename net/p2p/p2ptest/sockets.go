@@ -1,6 +1,7 @@
 package p2ptest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 	"time"
 )
 
-// World is a network of simulated machines, for the nodes of a test in a bubble of testing/synctest: time passes only
+// World is a network of simulated processes, for the nodes of a test in a bubble of testing/synctest: time passes only
 // while all of them wait. A Process takes the place of the kernel's sockets, below everything else of a node:
 //
 //	w := p2ptest.NewWorld(seed)
@@ -23,17 +24,18 @@ import (
 // A connection delivers what is written in order, each write after a delay of its own. A write that falls into a cut is sent again,
 // as TCP does: 0.2, 0.6, 1.4 and 3 seconds after it, and so on.
 type World struct {
-	mu    sync.Mutex
-	rng   *rand.Rand
-	hosts map[int]*Process
-	cuts  map[[2]int]bool
-	// Slowest is how long a write takes to arrive, at most: a millisecond if zero.
-	Slowest time.Duration
+	mu   sync.Mutex
+	rng  *rand.Rand
+	all  map[int]*Process // by number: the last one
+	cuts map[[2]int]bool
 }
+
+// slowest is how long a write takes to arrive, at most.
+const slowest = time.Millisecond
 
 // NewWorld is a world whose delays follow from a seed.
 func NewWorld(seed uint64) *World {
-	return &World{rng: rand.New(rand.NewPCG(seed, 1)), hosts: make(map[int]*Process), cuts: make(map[[2]int]bool)}
+	return &World{rng: rand.New(rand.NewPCG(seed, 1)), all: make(map[int]*Process), cuts: make(map[[2]int]bool)}
 }
 
 // Process is the sockets of one process.
@@ -54,25 +56,25 @@ type Process struct {
 func (w *World) Process(number int) *Process {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h := w.hosts[number]
-	if h == nil || h.dead {
+	p := w.all[number]
+	if p == nil || p.dead {
 		next := uint16(1000)
-		if h != nil {
-			next = h.next
+		if p != nil {
+			next = p.next
 		}
-		h = &Process{
+		p = &Process{
 			world: w, number: number, at: netip.AddrFrom4([4]byte{10, 0, 0, byte(number + 1)}), next: next, changed: make(chan struct{}),
 			listeners: make(map[string]*listener), conns: make(map[*conn]bool),
 		}
-		w.hosts[number] = h
+		w.all[number] = p
 	}
-	return h
+	return p
 }
 
-// Address is where the host may listen.
-func (h *Process) Address() string { return netip.AddrPortFrom(h.at, 0).String() }
+// Address is where the process may listen.
+func (p *Process) Address() string { return netip.AddrPortFrom(p.at, 0).String() }
 
-// Cut lets nothing pass between two hosts, until Heal.
+// Cut lets nothing pass between two processes, until Heal.
 func (w *World) Cut(a, b int) { w.link(a, b, true) }
 
 // Heal ends a cut.
@@ -89,101 +91,97 @@ func (w *World) isCut(a, b int) bool { return w.cuts[[2]int{min(a, b), max(a, b)
 
 // delay is how long a write takes. w.mu is held.
 func (w *World) delay() time.Duration {
-	most := w.Slowest
-	if most == 0 {
-		most = time.Millisecond
-	}
-	return 10*time.Microsecond + time.Duration(w.rng.Int64N(int64(most)))
+	return 10*time.Microsecond + time.Duration(w.rng.Int64N(int64(slowest)))
 }
 
 // Stop has the process read nothing until Continue, and hold back what it writes. The others write into its buffers. Its time goes on.
-func (h *Process) Stop() { h.stop(true) }
+func (p *Process) Stop() { p.stop(true) }
 
 // Continue ends Stop.
-func (h *Process) Continue() { h.stop(false) }
+func (p *Process) Continue() { p.stop(false) }
 
-func (h *Process) stop(stopped bool) {
-	h.world.mu.Lock()
-	defer h.world.mu.Unlock()
-	h.stopped = stopped
-	h.wake()
+func (p *Process) stop(stopped bool) {
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	p.stopped = stopped
+	p.wake()
 }
 
 // wake has everything that waits look again. The world's mu is held.
-func (h *Process) wake() {
-	close(h.changed)
-	h.changed = make(chan struct{})
+func (p *Process) wake() {
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
 // Kill ends the process: its connections are reset, and it gets no other ones.
-func (h *Process) Kill() {
-	w := h.world
+func (p *Process) Kill() {
+	w := p.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h.dead = true
-	for c := range h.conns {
+	p.dead = true
+	for c := range p.conns {
 		c.in.fail(syscall.ECONNRESET)
-		if peer := c.peer; !w.isCut(h.number, peer.host.number) {
+		if peer := c.peer; !w.isCut(p.number, peer.process.number) {
 			peer.in.fail(syscall.ECONNRESET)
 		}
 	}
-	clear(h.listeners)
-	h.wake()
+	clear(p.listeners)
+	p.wake()
 }
 
 // runs waits until the process is not stopped. It returns an error if it is dead. The world's mu is held.
-func (h *Process) runs() error {
-	for h.stopped && !h.dead {
-		changed := h.changed
-		h.world.mu.Unlock()
+func (p *Process) runs() error {
+	for p.stopped && !p.dead {
+		changed := p.changed
+		p.world.mu.Unlock()
 		<-changed
-		h.world.mu.Lock()
+		p.world.mu.Lock()
 	}
-	if h.dead {
+	if p.dead {
 		return os.ErrProcessDone
 	}
 	return nil
 }
 
 // listen takes connections at an address of the process.
-func (h *Process) listen(address string) (net.Listener, error) {
+func (p *Process) listen(address string) (net.Listener, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, err
 	}
-	w := h.world
+	w := p.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := h.runs(); err != nil {
+	if err := p.runs(); err != nil {
 		return nil, err
 	}
 	if at.Port() == 0 {
-		h.next++
-		at = netip.AddrPortFrom(at.Addr(), h.next)
+		p.next++
+		at = netip.AddrPortFrom(at.Addr(), p.next)
 	}
-	l := &listener{host: h, at: at, came: make(chan *conn, 128), over: make(chan struct{})}
-	if h.listeners[at.String()] != nil || at.Addr() != h.at {
+	l := &listener{process: p, at: at, came: make(chan *conn, 128), over: make(chan struct{})}
+	if p.listeners[at.String()] != nil || at.Addr() != p.at {
 		return nil, syscall.EADDRNOTAVAIL
 	}
-	h.listeners[at.String()] = l
+	p.listeners[at.String()] = l
 	return l, nil
 }
 
 // dial connects to an address.
-func (h *Process) dial(ctx context.Context, address string) (net.Conn, error) {
+func (p *Process) dial(ctx context.Context, address string) (net.Conn, error) {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, err
 	}
-	w := h.world
+	w := p.world
 	peer := int(to.Addr().As4()[3]) - 1
 	for again := time.Second; ; again *= 2 { // a lost SYN is sent again after 1, 3 and 7 seconds
 		w.mu.Lock()
-		if err := h.runs(); err != nil {
+		if err := p.runs(); err != nil {
 			w.mu.Unlock()
 			return nil, err
 		}
-		wait, cut := w.delay(), w.isCut(h.number, peer)
+		wait, cut := w.delay(), w.isCut(p.number, peer)
 		w.mu.Unlock()
 		if cut {
 			wait = again
@@ -192,7 +190,7 @@ func (h *Process) dial(ctx context.Context, address string) (net.Conn, error) {
 			return nil, fmt.Errorf("dial %s: %w", address, err)
 		}
 		if !cut {
-			return h.connect(peer, to)
+			return p.connect(peer, to)
 		}
 	}
 }
@@ -208,19 +206,19 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// connect makes a connection to a host that a SYN has reached.
-func (h *Process) connect(peer int, to netip.AddrPort) (net.Conn, error) {
-	w := h.world
+// connect makes a connection to a process that a SYN has reached.
+func (p *Process) connect(peer int, to netip.AddrPort) (net.Conn, error) {
+	w := p.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := w.hosts[peer]
-	if p == nil || p.listeners[to.String()] == nil || h.dead {
+	q := w.all[peer]
+	if q == nil || q.listeners[to.String()] == nil || p.dead {
 		return nil, syscall.ECONNREFUSED
 	}
-	l := p.listeners[to.String()]
-	h.next++
-	here := netip.AddrPortFrom(h.at, h.next)
-	a, b := &conn{host: h, local: here, remote: to}, &conn{host: p, local: to, remote: here}
+	l := q.listeners[to.String()]
+	p.next++
+	here := netip.AddrPortFrom(p.at, p.next)
+	a, b := &conn{process: p, local: here, remote: to}, &conn{process: q, local: to, remote: here}
 	a.peer, b.peer = b, a
 	a.in, b.in = newPipe(b, a), newPipe(a, b)
 	select {
@@ -228,25 +226,25 @@ func (h *Process) connect(peer int, to netip.AddrPort) (net.Conn, error) {
 	default:
 		return nil, syscall.ECONNREFUSED
 	}
-	h.conns[a], p.conns[b] = true, true
+	p.conns[a], q.conns[b] = true, true
 	return a, nil
 }
 
 type listener struct {
-	host *Process
-	at   netip.AddrPort
-	came chan *conn
-	over chan struct{}
-	once sync.Once
+	process *Process
+	at      netip.AddrPort
+	came    chan *conn
+	over    chan struct{}
+	once    sync.Once
 }
 
 // Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.came:
-		l.host.world.mu.Lock()
-		err := l.host.runs()
-		l.host.world.mu.Unlock()
+		l.process.world.mu.Lock()
+		err := l.process.runs()
+		l.process.world.mu.Unlock()
 		if err == nil {
 			return c, nil
 		}
@@ -259,12 +257,12 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // Close implements net.Listener.
 func (l *listener) Close() error {
-	w := l.host.world
+	w := l.process.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.once.Do(func() {
 		close(l.over)
-		delete(l.host.listeners, l.at.String())
+		delete(l.process.listeners, l.at.String())
 		for len(l.came) > 0 {
 			c := <-l.came
 			c.in.fail(syscall.ECONNRESET)
@@ -279,7 +277,7 @@ func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.at) }
 
 // conn is one end of a connection.
 type conn struct {
-	host          *Process
+	process       *Process
 	peer          *conn
 	local, remote netip.AddrPort
 	in            *pipe
@@ -300,7 +298,7 @@ func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 // SetReadDeadline implements net.Conn.
 func (c *conn) SetReadDeadline(t time.Time) error {
-	w := c.host.world
+	w := c.process.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c.in.deadline = t
@@ -310,11 +308,11 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 
 // Write implements net.Conn.
 func (c *conn) Write(b []byte) (int, error) {
-	w := c.host.world
+	w := c.process.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case c.host.dead:
+	case c.process.dead:
 		return 0, os.ErrProcessDone
 	case c.closed:
 		return 0, net.ErrClosed
@@ -329,7 +327,7 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // Read implements net.Conn.
 func (c *conn) Read(b []byte) (int, error) {
-	w := c.host.world
+	w := c.process.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return c.in.take(b)
@@ -337,14 +335,14 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Close implements net.Conn. The other end reads what was written before.
 func (c *conn) Close() error {
-	w := c.host.world
+	w := c.process.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.closed {
 		return nil
 	}
 	c.closed = true
-	delete(c.host.conns, c)
+	delete(c.process.conns, c)
 	c.in.fail(net.ErrClosed)
 	c.peer.in.end()
 	return nil
@@ -389,7 +387,7 @@ func (p *pipe) put(b []byte) {
 		return
 	}
 	now := time.Now()
-	s := segment{bytes: append([]byte(nil), b...), sent: now, at: now.Add(p.from.host.world.delay()), held: p.from.host.stopped}
+	s := segment{bytes: bytes.Clone(b), sent: now, at: now.Add(p.from.process.world.delay()), held: p.from.process.stopped}
 	if n := len(p.segments); n > 0 && p.segments[n-1].at.After(s.at) {
 		s.at = p.segments[n-1].at
 	}
@@ -402,26 +400,26 @@ func (p *pipe) end() { p.put(nil) }
 
 // take reads what has arrived, and waits for it.
 func (p *pipe) take(b []byte) (int, error) {
-	w := p.to.host.world
+	w := p.to.process.world
 	for {
 		now := time.Now()
 		switch {
-		case p.to.host.dead:
+		case p.to.process.dead:
 			return 0, os.ErrProcessDone
 		case p.err != nil:
 			return 0, p.err
 		case !p.deadline.IsZero() && !now.Before(p.deadline):
 			return 0, os.ErrDeadlineExceeded
 		}
-		var wait time.Duration = -1
-		if len(p.segments) > 0 && !p.to.host.stopped {
+		wait := time.Duration(-1)
+		if len(p.segments) > 0 && !p.to.process.stopped {
 			s := &p.segments[0]
 			if wait = s.at.Sub(now); wait <= 0 {
-				if s.held && p.from.host.stopped {
+				if s.held && p.from.process.stopped {
 					p.wait(-1)
 					continue
 				}
-				if !w.isCut(p.from.host.number, p.to.host.number) {
+				if !w.isCut(p.from.process.number, p.to.process.number) {
 					return p.read(b)
 				}
 				s.tries++
@@ -452,7 +450,7 @@ func (p *pipe) read(b []byte) (int, error) {
 
 // wait waits for a time, or until something changes; for ever if it is negative.
 func (p *pipe) wait(d time.Duration) {
-	w, changed, here, there := p.to.host.world, p.changed, p.to.host.changed, p.from.host.changed
+	w, changed, here, there := p.to.process.world, p.changed, p.to.process.changed, p.from.process.changed
 	w.mu.Unlock()
 	defer w.mu.Lock()
 	var over <-chan time.Time
