@@ -43,7 +43,7 @@
 //
 // # What is measured
 //
-// The report begins with the result: whether each bit is that of the sequential sweep, and how many times as long that took. Then
+// The report begins with the result: whether all bits equal the sequential sweep, and how many times as long that took. Then
 // it says for how much of their time the processors were busy. A block is in one phase at any time: it waits for its neighbours, is queued
 // until a worker is free, computes, or copies frontiers; the shares are means over the blocks. Blocks that outnumber the processors
 // must be queued or wait: 16 blocks on 2 processors for 87.5 % of the time at least. So the report says what is possible, too.

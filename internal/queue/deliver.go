@@ -14,7 +14,7 @@ import (
 // Bulk is the bytes that a message brings. They are good until Deliver returns.
 type Bulk struct {
 	Bytes []byte
-	// Valid, if not nil, says that Bytes lie in memory of the other node. That memory may
+	// Valid, if not nil, says that Bytes lie in memory of the other node. The memory may
 	// change after the node has given this one up. Valid reports whether it has not. It is
 	// called when the bytes have been copied, and before the copy is used.
 	Valid func() bool

@@ -55,8 +55,8 @@ type Site struct {
 
 // Transport carries messages to other nodes.
 type Transport interface {
-	// Send takes a message, or returns the reason why it will never arrive. It returns at once, and
-	// does not call the Site. A message arrives once, at any time and not always in order,
+	// Send takes a message, or returns the reason why it cannot arrive. It returns at once, and
+	// calls nothing of the Site. A message arrives once, at any time and not always in order,
 	// until [Site.Away] or [Site.Lost] ends the lanes, at either end.
 	//
 	// The header is good until Send returns. The bulk bytes are good until then, too. If
@@ -107,8 +107,8 @@ type SiteOptions struct {
 // it must not change yet.
 type Allocator = coherence.Allocator
 
-// Ending is grants that are over before they were released. Or it is a grant whose write
-// was released and may be lost.
+// Ending is grants that are over before they were released. Or it is one grant: its write
+// was released, and may be lost.
 type Ending struct {
 	Resource *Resource
 	Node     Node   // the node that had them

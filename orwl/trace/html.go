@@ -257,7 +257,7 @@ func (b *pageBuilder) tick(at time.Duration) uint32 {
 	return uint32(max(0, min(b.To, at)-b.From).Seconds() / b.facts.Tick)
 }
 
-// what returns the number of a kind of slice. A page tells few apart, and the last number is all others.
+// The method what returns the number of a kind of slice. A page tells few apart, and the last number is all others.
 func (b *pageBuilder) what(name string) int {
 	what, known := b.whats[name]
 	if !known {

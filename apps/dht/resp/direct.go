@@ -6,8 +6,8 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/table"
 )
 
-// direct writes the long value of a GET from the record to the socket, while the volume is locked. It never waits:
-// what the socket does not take at once goes the usual way, by a buffer.
+// direct writes the long value of a GET from the record to the socket, while the volume is locked. It returns at
+// once: a buffer takes the bytes for which the socket has no room.
 type direct struct {
 	raw  syscall.RawConn
 	peek func(value []byte) (used int) // nil where the system does not write so

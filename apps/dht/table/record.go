@@ -118,7 +118,7 @@ const (
 	mostValues = 256 << 10
 )
 
-// tell appends a value to the result, but for what peek uses up. It reports whether there is room for all of it, and else
+// tell appends a value to the result, without the bytes that peek uses up. It reports whether there is room for all of it, and else
 // says so in the result.
 func (r *Result) tell(value []byte, o *Options, peek func([]byte) int) bool {
 	if !r.fits(value, o) {
