@@ -98,35 +98,7 @@ func TestTimes(t *testing.T) {
 func TestSleeping(t *testing.T) {
 	c := new(clock)
 	m, registry := made(t, Options{clock: c.read, Tasks: true})
-	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}, Stall: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := rt.Resource("r", 0)
-	works, goOn := make(chan struct{}), make(chan struct{})
-	first, second := rt.Task("first"), rt.Task("second")
-	orwl.Writes[byte](first, r)
-	first.Do(func(t *orwl.Task) error {
-		for range inner.OfTask(t).Rounds(1) {
-			close(works)
-			<-goOn
-		}
-		return nil
-	})
-	orwl.Writes[byte](second, r)
-	second.Do(func(t *orwl.Task) error {
-		for range inner.OfTask(t).Rounds(1) {
-		}
-		return nil
-	})
-	ended := make(chan error)
-	go func() { ended <- rt.Run(context.Background()) }()
-	<-works
-	for value(t, registry, "orwl_tasks", "state=waiting") == 0 {
-		if t.Context().Err() != nil {
-			t.Fatal("nobody waits")
-		}
-	}
+	end := standing(t, m, registry)
 	c.add(3 * time.Second)
 	slept := func() float64 { return value(t, registry, "orwl_task_wait_seconds_total", "task=second") }
 	if got := slept(); got < 3 || got > 3.1 {
@@ -138,10 +110,7 @@ func TestSleeping(t *testing.T) {
 	if err := m.Ready(); err != nil {
 		t.Errorf("while tasks run: %v", err)
 	}
-	close(goOn)
-	if err := <-ended; err != nil {
-		t.Fatal(err)
-	}
+	end()
 	if got := slept(); got < 3 || got > 3.1 {
 		t.Errorf("afterwards: %v s, want 3", got)
 	}
