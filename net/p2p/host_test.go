@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
@@ -18,7 +18,12 @@ import (
 // userHost is a host as a user makes it. It is closed after the nodes of the test.
 func userHost(t testing.TB, number, nodes int, listen string) host.Host {
 	t.Helper()
-	h, err := p2ptest.Host(testKey, number, nodes, listen)
+	return newHost(t, p2ptest.HostOptions{Identity: Identity(testKey, number), Gater: Gater(testKey, number, nodes), Listen: listen})
+}
+
+func newHost(t testing.TB, o p2ptest.HostOptions) host.Host {
+	t.Helper()
+	h, err := p2ptest.NewHost(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,31 +93,22 @@ func TestUserHostAmongOthers(t *testing.T) {
 // the gater, and to one that lets everybody in.
 func TestUserHostRefusesStrangers(t *testing.T) {
 	for name, c := range map[string]struct {
-		gater    libp2p.Option
+		gater    connmgr.ConnectionGater
 		connects bool
 	}{
-		"gater":    {libp2p.ConnectionGater(Gater(testKey, 0, 2)), false},
-		"no gater": {func(*libp2p.Config) error { return nil }, true},
+		"gater":    {Gater(testKey, 0, 2), false},
+		"no gater": {nil, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			counts := new(Counts)
-			h, err := libp2p.New(libp2p.Identity(Identity(testKey, 0)), c.gater, libp2p.DisableRelay(), libp2p.DisableMetrics(),
-				libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { h.Close() })
+			h := newHost(t, p2ptest.HostOptions{Identity: Identity(testKey, 0), Gater: c.gater, Listen: p2ptest.TCP})
 			run(t, 2, func(o *Options) {
 				if o.Number == 0 {
 					o.Host, o.Counts = h, counts
 				}
 			})
-			stranger, err := libp2p.New(libp2p.NoListenAddrs, libp2p.DisableRelay(), libp2p.DisableMetrics())
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { stranger.Close() })
-			err = stranger.Connect(soon(t), corepeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
+			stranger := newHost(t, p2ptest.HostOptions{})
+			err := stranger.Connect(soon(t), corepeer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
 			var s network.Stream
 			if err == nil {
 				s, err = stranger.NewStream(soon(t), h.ID(), "/orwl/control/1")
@@ -139,12 +135,7 @@ func TestUserHostMisuse(t *testing.T) {
 	if _, err := Join(soon(t), Options{Number: 0, Nodes: 2, Key: testKey, Host: other}); !errors.Is(err, ErrIdentity) {
 		t.Errorf("a host of another node: %v, want ErrIdentity", err)
 	}
-	open, err := libp2p.New(libp2p.Identity(Identity(nil, 0)), libp2p.ListenAddrStrings("/ip4/0.0.0.0/tcp/0"),
-		libp2p.DisableRelay(), libp2p.DisableMetrics())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { open.Close() })
+	open := newHost(t, p2ptest.HostOptions{Identity: Identity(nil, 0), Listen: "/ip4/0.0.0.0/tcp/0"})
 	if _, err := Join(soon(t), Options{Number: 0, Nodes: 2, Host: open}); !errors.Is(err, ErrNoKey) {
 		t.Errorf("a host that all can reach, and no key: %v, want ErrNoKey", err)
 	}

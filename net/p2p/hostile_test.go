@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
 
@@ -415,13 +414,10 @@ func TestStranger(t *testing.T) {
 
 func attackAsStranger(t *testing.T, on form) {
 	m := newMallory(t, on)
-	stranger, err := libp2p.New(libp2p.NoListenAddrs, libp2p.DisableRelay(), libp2p.DisableMetrics())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { stranger.Close() })
+	stranger := newHost(t, p2ptest.HostOptions{})
 	at := m.nodes[0].host // its name is no secret
 	var s network.Stream
+	var err error
 	if err = stranger.Connect(soon(t), corepeer.AddrInfo{ID: at.ID(), Addrs: at.Addrs()}); err == nil {
 		s, err = stranger.NewStream(network.WithNoDial(soon(t), "it is connected"), at.ID(), "/orwl/control/1")
 	}
