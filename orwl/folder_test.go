@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/internal/folder"
 )
 
@@ -82,7 +83,7 @@ func begin(t *testing.T, nodes int) *stored {
 
 // TestFolder has all nodes of a run fail. The same program goes on from the folder, on fewer and on more nodes, and leaves no cut there.
 func TestFolder(t *testing.T) {
-	for _, nodes := range [][2]int{{1, 1}, {2, 2}, {3, 1}, {1, 3}, {2, 3}} {
+	for _, nodes := range rings.Sampling([][2]int{{1, 1}, {2, 2}, {3, 1}, {1, 3}, {2, 3}}, [][2]int{{3, 1}, {2, 3}}) {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
 			t.Parallel()
 			s := begin(t, nodes[0])
@@ -104,6 +105,7 @@ func TestFolder(t *testing.T) {
 // TestFolderDamaged has a bit of the latest cut flip. The log names the file, and the run goes on from the cut before. With no cut left it does
 // not begin anew by itself.
 func TestFolderDamaged(t *testing.T) {
+	rings.Costly(t)
 	t.Parallel()
 	s := begin(t, 2)
 	damage := func(file string) {

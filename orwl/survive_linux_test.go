@@ -206,6 +206,7 @@ func TestSurviveStops(t *testing.T) {
 
 // TestSurviveFolder kills all processes of a run, again and again. The same command goes on from its folder, on as many nodes as there are then.
 func TestSurviveFolder(t *testing.T) {
+	rings.Costly(t)
 	t.Parallel()
 	for seed := range uint64(fires.N()) {
 		r := rand.New(rand.NewPCG(seed, 2))

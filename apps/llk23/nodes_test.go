@@ -102,7 +102,7 @@ func shipped(f *field) int64 {
 // Users run each size on one number of nodes.
 func TestFieldOnNodes(t *testing.T) {
 	kernels := []kernel{listing(), fast()}
-	part := rings.Sampling(rings.Of(3, 1, 1), 9) // one case of so many is played
+	part := rings.Sampling(rings.Of(3, 1, 1), 15) // one case of so many is played
 	for _, count := range []int{2, 3, 4} {
 		for f, form := range []form{fused, nine} {
 			for g, grid := range []size{{1, 5}, {5, 1}, {2, 2}, {3, 5}, {8, 8}} {

@@ -97,6 +97,7 @@ var errGone = errors.New("this node is gone")
 
 // TestFolder has all nodes of a run fail. The run goes on from its folder, on another number of nodes.
 func TestFolder(t *testing.T) {
+	rings.Costly(t)
 	resumed := 0
 	for seed := range livesTrials.All() {
 		x, end := longTrial(seed)

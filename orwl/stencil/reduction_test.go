@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -145,8 +146,8 @@ func TestReductionOnNodes(t *testing.T) {
 // reached ends the run, whatever their order.
 func TestFirstEnd(t *testing.T) {
 	for _, update := range []Update{Jacobi, InPlace} {
-		for _, lag := range []int{0, 1, 7, 20} {
-			for _, ends := range [][]int{{4}, {4, 100}, {100, 4}, {4, 6}, {6, 4}, {100, 6, 4, 5}} {
+		for _, lag := range rings.Sampling([]int{0, 1, 7, 20}, []int{0, 7}) {
+			for _, ends := range rings.Sampling([][]int{{4}, {4, 100}, {100, 4}, {4, 6}, {6, 4}, {100, 6, 4, 5}}, [][]int{{4, 100}, {100, 6, 4, 5}}) {
 				rt, err := orwl.New(orwl.Options{Log: silent})
 				if err != nil {
 					t.Fatal(err)
