@@ -54,7 +54,7 @@ func (s *Shop) ours(name string, m matrix, sweeps, nodes int) Contender {
 
 // llk23Cases are the cases of LLK23.
 func llk23Cases() []Case {
-	one, skewed, large := matrix{2000, 2000, 4, 4, 40}, matrix{2000, 2000, 4, 1, 80}, matrix{4000, 4000, 8, 1, 24}
+	one, skewed, large := matrix{2000, 2000, 4, 4, 40}, matrix{2000, 2000, 16, 1, 80}, matrix{4000, 4000, 16, 1, 24}
 	small := matrix{1024, 1024, 64, 64, 100}
 	const unit = "ns for each element and iteration"
 	of := func(name, unit string, m matrix, how string, contenders func(s *Shop) []Contender) Case {
