@@ -73,10 +73,18 @@ func (p Plan) one(ctx context.Context, s *Shop, c Case, out io.Writer) error {
 			fmt.Fprintf(w, "%s\t\t\t\t\t\t%v\n", contenders[i].Name, r.missing)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%.3g\t%.3g\t%.3g\t%.2f\t%d\t%s\n", contenders[i].Name, r.median(), slices.Min(r.figures), slices.Max(r.figures),
-			series[0].median()/r.median(), r.disturbed, contenders[i].Form)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%d\t%s\n", contenders[i].Name, short(r.median()), short(slices.Min(r.figures)),
+			short(slices.Max(r.figures)), series[0].median()/r.median(), r.disturbed, contenders[i].Form)
 	}
 	return w.Flush()
+}
+
+// short is a figure with three digits, or as a whole number.
+func short(figure float64) string {
+	if figure >= 100 {
+		return fmt.Sprintf("%.0f", figure)
+	}
+	return fmt.Sprintf("%.3g", figure)
 }
 
 // series is the figures of a contender.

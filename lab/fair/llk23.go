@@ -68,9 +68,9 @@ func llk23Cases() []Case {
 	return []Case{
 		of("llk23-one", unit, one, ", one in a pass, peers in 4 x 4 blocks", func(s *Shop) []Contender {
 			rows, two := one, one
-			rows.across, two.down, two.across = 1, 2, 1
+			rows.down, rows.across, two.down, two.across = 16, 1, 2, 1
 			return []Contender{
-				s.ours("ours, 4 x 1", rows, 1, 1), s.ours("ours, 4 x 4", one, 1, 1), s.peer("OpenMP", "llk23_omp", one.args("fast")...),
+				s.ours("ours", rows, 1, 1), s.ours("ours, 4 x 4", one, 1, 1), s.peer("OpenMP", "llk23_omp", one.args("fast")...),
 				s.peer("MPI", "llk23_mpi", one.args("fast")...), s.peer("bound", "llk23_omp", two.args("bound")...),
 			}
 		}),
