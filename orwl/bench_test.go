@@ -36,7 +36,6 @@ func BenchmarkRatios(b *testing.B) {
 	b.Run("HandOver", handOver)
 	b.Run("Crowd", crowd)
 	b.Run("Ring", ringRatios)
-	b.Run("METG", metgRatios)
 	b.Run("StepMemory", stepMemory)
 	b.Run("Bytes", bytesEach)
 	b.Run("Start", start)

@@ -71,8 +71,8 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs := flag.NewFlagSet("llk23", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	fs.Var(sizeFlag(&o.grid, mostGrid), "grid", "`RxC` blocks, rows x columns, no more than 65536; 4x4 by default, or what divides the matrix of -init")
-	fs.Var(sizeFlag(&o.block, mostBlock), "block", "`RxC` elements in each block; 500x500 by default, or what the matrix of -init and -grid give")
+	fs.Var(sizeFlag(&o.grid, mostGrid), "grid", "`RxC` blocks, rows x columns, no more than 65536; 16x1 by default, 4x4 with -block, or what divides the matrix of -init")
+	fs.Var(sizeFlag(&o.block, mostBlock), "block", "`RxC` elements in each block; 125x2000 by default, 500x500 with -grid, or what the matrix of -init and -grid give")
 	fs.Var(command.Count(&o.iters, mostIters), "iters", "make `N` sweeps over the matrix")
 	fs.Var(command.Value(&o.init, "", readInit), "init", "initial values `FROM` hills, noise (old name: smooth), lfk (the original kernel's 5x99), or FILE.npy, "+
 		"a float64 matrix with its ring as data beside the coefficients of hills")

@@ -20,10 +20,13 @@ type job struct {
 	exhibit *exhibit.Exhibit // nil: there is none
 }
 
-// The defaults of -grid and -block, for initial values of a matrix of any size.
+// The defaults of -grid and -block, for initial values of a matrix of any size. Blocks have whole rows: with several sweeps
+// in a pass they take 0.6 to 0.7 of the time of 4x4 blocks. If one of the two is given, the other one is square.
 var (
-	usualGrid  = size{4, 4}
-	usualBlock = size{500, 500}
+	wholeRows      = size{16, 1}
+	wholeRowsBlock = size{125, 2000}
+	usualGrid      = size{4, 4}
+	usualBlock     = size{500, 500}
 )
 
 // newJob prepares what o says for a process in that place. The caller must close the job.
@@ -36,6 +39,9 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 	}()
 	switch o.init {
 	case initHills, initNoise:
+		if none := (size{}); j.grid == none && j.block == none {
+			j.grid, j.block = wholeRows, wholeRowsBlock
+		}
 		j.grid, j.block = cmp.Or(j.grid, usualGrid), cmp.Or(j.block, usualBlock)
 	case initLFK:
 		err = j.fit(lfkSize)
@@ -95,6 +101,8 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 func (j *job) fit(whole size) error {
 	given := j.options
 	switch none := (size{}); {
+	case given.grid == none && given.block == none && wholeRows.divides(whole) && whole.rows >= wholeRows.rows*wholeRows.rows:
+		j.grid = wholeRows
 	case given.grid == none && given.block == none:
 		j.grid = size{divisor(whole.rows, usualGrid.rows), divisor(whole.cols, usualGrid.cols)}
 	case given.grid == none:

@@ -203,6 +203,7 @@ var shared = map[string]string{
 	"unchecked": "do not check exclusion",
 	"uncounted": "do not count remote operations",
 	"kernel":    "the kernel `NAME`",
+	"llk23":     "llk23 is the `PROGRAM`: a path, or a name that PATH knows after go install ./apps/llk23 in the root",
 	// options of locks
 	"tl":        "the thresholds T_L,i of a lock with levels, from coarse to fine: `N,N,...`",
 	"tdc":       "T_DC of RMA-RW: every `N`-th rank keeps a counter of readers",

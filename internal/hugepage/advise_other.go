@@ -2,4 +2,4 @@
 
 package hugepage
 
-func advise([]byte) {}
+func advise(_, _ uintptr) {}

@@ -31,7 +31,7 @@ func Run(ctx context.Context, f *flag.FlagSet, args []string, out io.Writer) err
 	command.Old(f, "time", "for")
 	f.Float64Var(&p.scale, "scale", 0, "`PART` of the paper's sides of the matrix (2c) and of the blocks (2d), up to 1, which takes 49 GB; 0 is what fits")
 	f.StringVar(&p.kernel, "kernel", "listing", command.Usage("kernel", " of llk23: listing or fast"))
-	f.StringVar(&p.program, "llk23", "llk23", "llk23 is the `PROGRAM`: a path, or a name that PATH knows after go install ./apps/llk23 in the root")
+	f.StringVar(&p.program, "llk23", "llk23", command.Usage("llk23", ""))
 	folder := f.String("to", "llk23-experiments", "write index.html and measured.csv in this `FOLDER`")
 	if err := command.Parse(f, args); err != nil {
 		return err

@@ -143,9 +143,10 @@ func (f *Field[T]) fill(in storage) {
 	m := in.(*memory[T])
 	if !f.changes() {
 		m.cells[0] = make([]T, m.box.cells())
-		hugepage.Advise(m.cells[0])
 		m.cells[1] = m.cells[0]
 	}
+	hugepage.Advise(m.cells[0])
+	hugepage.Advise(m.cells[1])
 	f.setInitial(m, m.cells[0])
 	if f.generations() == 1 {
 		return

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -233,6 +234,35 @@ func TestChosenSweepsByProcessors(t *testing.T) {
 	}
 }
 
+// A large grid in place has whole rows in its blocks as long as the processors are few.
+func TestChosenShape(t *testing.T) {
+	for _, c := range []struct {
+		o          Options
+		processors int
+		want       vec
+	}{
+		{Options{Size: Size{2000, 2000}, Update: InPlace}, 2, vec{1, 4, 1}},
+		{Options{Size: Size{2000, 2000}, Update: InPlace}, 64, vec{1, 16, 8}},
+		{Options{Size: Size{500, 500}, Update: InPlace}, 2, vec{1, 2, 2}}, // in the caches
+		{Options{Size: Size{2000, 2000}}, 2, vec{1, 2, 2}},
+		{Options{Size: Size{2000, 2000}, Update: InPlace, Blocks: Size{4, 4}}, 2, vec{1, 4, 4}},
+	} {
+		before := runtime.GOMAXPROCS(c.processors)
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(rt, c.o)
+		g.whole, g.total = true, 100
+		NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+		err = g.divide()
+		runtime.GOMAXPROCS(before)
+		if err != nil || g.blocks != c.want {
+			t.Errorf("%v on %d processors: %v, %v blocks, want %v", c.o.Size, c.processors, err, g.blocks, c.want)
+		}
+	}
+}
+
 // A grid chooses how many sweeps a pass has, and the result is the one of the sequential sweep.
 func TestChosenSweeps(t *testing.T) {
 	large := Size{1000, 600} // 4.8 MB
@@ -249,12 +279,13 @@ func TestChosenSweeps(t *testing.T) {
 		"it fits into the caches":         {Options{Size: Size{500, 600}}, 1000, 1},
 		"asked for":                       {Options{Size: large, Sweeps: 3}, 1000, 3},
 		"asked for one":                   {Options{Size: large, Sweeps: 1}, 1000, 1},
-		"Jacobi":                          {Options{Size: large, Update: Jacobi}, 1000, 1},
+		"Jacobi":                          {Options{Size: large, Update: Jacobi}, 1000, Deepest},
+		"Jacobi with thin blocks":         {Options{Size: large, Update: Jacobi, Blocks: Size{200, 1}}, 1000, 2},
 		"around":                          {Options{Size: large, Periodic: []bool{false, true}}, 1000, 1},
 		"the first dimension only is cut": {Options{Size: large, Corners: true}, 1000, Deepest},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name != "Jacobi" {
+			if !strings.HasPrefix(name, "Jacobi") {
 				c.o.Update = InPlace
 			}
 			rt, err := orwl.New(orwl.Options{})

@@ -42,9 +42,9 @@ type Options struct {
 	// Blocks is the number of blocks in each dimension. The grid chooses it by default.
 	Blocks Size
 	// Sweeps is how many sweeps a block makes between two exchanges with its neighbours. It stays in the cache for so
-	// many sweeps. No block may be shorter than so many halos. By default the grid chooses. With Jacobi it chooses 1,
-	// since several sweeps compute the cells between blocks again. In place it chooses up to [Deepest] if the grid does
-	// not fit into the caches, and if that divides Every and Lag of the reductions.
+	// many sweeps. No block may be shorter than so many halos. By default the grid chooses up to [Deepest] if it does
+	// not fit into the caches, and if that divides Every and Lag of the reductions. With Jacobi, several sweeps compute
+	// the cells between blocks again, so small blocks get fewer. A grid with several stages has 1.
 	Sweeps int
 	// Exporters gives each face and corner of a block a task of its own, which copies it when the block is done. So a
 	// block has nine tasks in two dimensions. By default the task of a block copies its faces itself, which costs less.

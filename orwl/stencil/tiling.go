@@ -28,7 +28,9 @@ type tiling struct {
 	blocks vec
 	around [dims]bool // the periodic dimensions
 	sweeps int        // a pass has so many
-	halo   widths     // how far kernels read the fields that change
+	// wholeRows says that blocks which the grid chooses have all cells of the faster dimensions.
+	wholeRows bool
+	halo      widths // how far kernels read the fields that change
 }
 
 // shift is how far each sweep's region moves, in place.

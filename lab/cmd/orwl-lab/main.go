@@ -27,6 +27,8 @@ var program = command.Program{Name: "orwl-lab", About: "the laboratory of ordere
 		Example: "orwl-lab tune -bench WARB -fw 2 -ranks 8 -window shm", Groups: tuneGroups(), Run: runTune},
 	{Name: "taskbench", About: "run Task Bench's task graphs, and find the smallest task that pays",
 		Example: "orwl-lab taskbench -metg -type stencil_1d -kernel compute_bound", Groups: taskBenchGroups, Run: runTaskBench},
+	{Name: "fair", About: "measure the library beside the strongest forms that we know, in turns",
+		Example: "orwl-lab fair -case llk23*,cube", Groups: fairGroups, Run: runFair},
 	{Name: "sim", About: "give a lock to the simulator and see whether it keeps its promises",
 		Example: "orwl-lab sim -lock MCS -exhaust", Groups: simGroups, Run: runSim},
 	{Name: "experiments", About: "make the four experiments of the paper with llk23, and draw what came of them",
