@@ -57,10 +57,15 @@ func newCLHNUMA(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *clhNUMA) Acquire(ctx context.Context) error { return l.acquire(ctx, l) }
+func (l *clhNUMA) Acquire(ctx context.Context) error {
+	if err := l.arrive(ctx); err != nil {
+		return err
+	}
+	return l.entered(l.enter(ctx))
+}
 
 func (l *clhNUMA) enter(context.Context) (grant uint64, err error) {
-	pred := l.lineUp()
+	pred := l.meet(l.tail.Swap(l.own().name))
 	status := pred.flag.Swap(pred.name&clhHigh | uint64(l.rank))
 	if pred.released(status) {
 		return none, l.decided()
@@ -76,7 +81,11 @@ func (l *clhNUMA) enter(context.Context) (grant uint64, err error) {
 func (l *clhNUMA) TryAcquire() bool { return l.try(l) }
 
 // Release implements Mutex.
-func (l *clhNUMA) Release() { l.release(l) }
+func (l *clhNUMA) Release() {
+	if l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 func (l *clhNUMA) leave(grant uint64) {
 	own := l.own()

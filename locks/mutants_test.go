@@ -33,7 +33,7 @@ var telling = []string{
 	"tlp.go tlp.Release: l.straight.Store(0): dropped",
 	"crw.go crw.Release: l.open(l.indicators): dropped",
 	"rmarw_adaptive.go rmaRWA.letReadersIn: c.Add(to*spreadOne - closed): not atomic",
-	"rmarw_counter.go counter.depart: c.wake(): dropped",
+	"rmarw.go rmaRW.ReleaseRead: l.own.wake(): dropped",
 	"rmarw_counter.go counter.bar: departed(v) == inside: always",
 }
 

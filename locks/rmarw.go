@@ -181,7 +181,7 @@ func (l *rmaRW) passOn() bool {
 		return true
 	}
 	root := &l.levels[0]
-	if turns := l.run(0); turns < l.tw && root.pass(root.successor(), turns+1+climb) {
+	if turns := l.run(0); turns < l.tw && root.pass(root.behind.Load(), turns+1+climb) {
 		l.climbBelow(0)
 		return true
 	}
@@ -224,10 +224,13 @@ func (l *rmaRW) holdOrLeave(barred bool) bool {
 
 // AcquireRead implements RWMutex.
 func (l *rmaRW) AcquireRead(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
-		return err
+	if l.hindered() || ctx.Err() != nil {
+		if err := l.begin(ctx); err != nil {
+			return err
+		}
 	}
-	found := l.own.arrive() // l. 12, 15-22
+	found := l.own.Add(arriveOne) // l. 12
+	l.own.beginAnew(found)        // l. 15-22
 	if err := l.decided(); err != nil {
 		return err
 	}
@@ -248,7 +251,8 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 		if err := l.own.change(ctx, found); err != nil {
 			return err
 		}
-		if found = l.own.arrive(); !l.own.kept(found) {
+		found = l.own.Add(arriveOne)
+		if l.own.beginAnew(found); !l.own.kept(found) {
 			return l.decided()
 		}
 	}
@@ -258,8 +262,8 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 
 // ReleaseRead implements RWMutex.
 func (l *rmaRW) ReleaseRead() {
-	if l.end(reading) {
-		l.own.depart() // listing 10
+	if (l.ends(reading) || l.end(reading)) && l.own.Add(departOne)&(wanted|barred) != 0 { // listing 10
+		l.own.wake() // a writer that waits for it has set a bit
 	}
 }
 

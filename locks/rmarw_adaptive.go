@@ -269,7 +269,7 @@ func (l *rmaRWA) observe() (m mix) {
 	if finest := len(l.levels) - 1; finest > 0 {
 		m.writers *= l.levels[finest].run
 	}
-	m.ended = turns >= l.tw && l.levels[0].successor() != 0
+	m.ended = turns >= l.tw && l.levels[0].behind.Load() != 0
 	spread := l.followed / spreadOne % spreads
 	m.few, m.many = l.few[spread], l.many[spread]
 	for _, v := range l.barred[:len(l.dc)] {

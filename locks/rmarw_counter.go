@@ -112,13 +112,6 @@ const (
 func arrived(v uint64) uint64  { return v & countMask }
 func departed(v uint64) uint64 { return v / departOne & countMask }
 
-// arrive counts a reader and returns what it found.
-func (c *counter) arrive() (found uint64) {
-	found = c.Add(arriveOne)
-	c.beginAnew(found)
-	return found
-}
-
 // beginAnew is for a reader that found v: if enough have come, and no writer wants the counter,
 // it begins to count anew.
 func (c *counter) beginAnew(v uint64) {
@@ -130,13 +123,6 @@ func (c *counter) beginAnew(v uint64) {
 // kept reports whether a reader that found v is kept out.
 func (c *counter) kept(v uint64) bool {
 	return v&(wanted|barred) != 0 && (v&barred != 0 || arrived(v) >= c.tr)
-}
-
-// depart counts a reader that goes. A writer that waits for it has set a bit.
-func (c *counter) depart() {
-	if c.Add(departOne)&(wanted|barred) != 0 {
-		c.wake()
-	}
 }
 
 // reset begins to count anew, from the readers that are inside, unless a writer has come:

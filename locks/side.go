@@ -66,10 +66,18 @@ func (s *side) begin(ctx context.Context) error {
 	if s.mode != free {
 		s.misuse("acquires a lock that it holds: release it first")
 	}
-	if err := s.decided(); err != nil {
-		return err
+	if s.failed.Load() {
+		if err := s.intact(); err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
+}
+
+// hindered reports whether arrive has something to do besides a look at the context. Like ends it
+// is so small that the compiler puts it into each caller.
+func (s *side) hindered() bool {
+	return s.mode != free || s.failed.Load() || s.counts.acquired.Own() >= s.returnsAt
 }
 
 // arrive is begin for an acquire that may wait. It lets other ranks go first, if the
@@ -139,9 +147,9 @@ func (s *side) acquired(m mode, waited bool) {
 	}
 }
 
-// part is the algorithm of an exclusive lock, alone or as a part of a cohort lock. A grant is a
-// number that a holder leaves to the next one: none if it was left to no rank, and granted if
-// it says nothing.
+// part is the algorithm of an exclusive lock as a part of a cohort lock. A lock that stands alone
+// calls the methods directly. A grant is a number that a holder leaves to the next one: none
+// if it was left to no rank, and granted if it says nothing.
 type part interface {
 	// enter returns with the lock and what the predecessor left.
 	enter(ctx context.Context) (grant uint64, err error)
@@ -156,26 +164,17 @@ const (
 	granted = 1
 )
 
-// acquire, try and release are Mutex and Tryer for an exclusive lock whose algorithm is p.
-func (s *side) acquire(ctx context.Context, p part) error {
-	if err := s.arrive(ctx); err != nil {
-		return err
-	}
-	grant, err := p.enter(ctx)
-	if err == nil {
-		s.acquired(writing, grant != none)
-	}
-	return err
-}
-
+// try is Tryer for an exclusive lock whose algorithm is p.
 func (s *side) try(p part) bool {
 	return s.begin(forever()) == nil && s.tried(writing, p.tryEnter())
 }
 
-func (s *side) release(p part) {
-	if s.end(writing) {
-		p.leave(granted)
+// entered is the end of an acquire by a part's enter.
+func (s *side) entered(grant uint64, err error) error {
+	if err == nil {
+		s.acquired(writing, grant != none)
 	}
+	return err
 }
 
 // tried is the end of a try, and reports whether it succeeded.
@@ -184,6 +183,16 @@ func (s *side) tried(m mode, ok bool) bool {
 		s.acquired(m, false)
 	}
 	return ok
+}
+
+// ends is end where an operation is complete when it returns and the window has not failed. It
+// reports false if end has to look.
+func (s *side) ends(m mode) bool {
+	if s.mode != m || !s.immediate || s.failed.Load() {
+		return false
+	}
+	s.mode = free
+	return true
 }
 
 // end is the beginning of every release. It completes what the rank did under the lock,

@@ -13,9 +13,11 @@ type memory struct {
 	shared rma.Shared      // nil: every word is reached by operations
 	beside rma.Considerate // nil: the window does not know when to stay away
 	ops    rma.Atomics     // the window's operations
-	failed *atomic.Bool    // the window's; always true if only the window knows
-	home   Rank            // of the words that the lock has once
-	base   base
+	// immediate says that an operation is complete when it returns: a flush does nothing.
+	immediate bool
+	failed    *atomic.Bool // the window's; always true if only the window knows
+	home      Rank         // of the words that the lock has once
+	base      base
 }
 
 // base is where a lock's words begin, at its home and at every rank.
@@ -23,17 +25,16 @@ type base struct{ home, rank rma.Disp }
 
 // newMemory is the access of w's rank.
 func (l *Lock) newMemory(w rma.Window) memory {
-	m := memory{w: w, ops: operations{w}, home: l.o.Home, base: l.base}
+	m := memory{w: w, home: l.o.Home, base: l.base}
 	m.beside, _ = w.(rma.Considerate)
-	shared, ok := w.(rma.Shared)
-	if !ok {
+	_, m.immediate = w.(rma.Immediate)
+	if shared, ok := w.(rma.Shared); !ok {
 		m.failed = new(atomic.Bool)
 		m.failed.Store(true)
-		return m
-	}
-	if m.failed = shared.Failed(); !l.o.Operations {
+	} else if m.failed = shared.Failed(); !l.o.Operations {
 		m.shared = shared
 	}
+	m.ops = &operations{w, m.failed}
 	return m
 }
 
@@ -105,23 +106,26 @@ func forever() context.Context { return context.Background() }
 
 // operations accesses words by a window's operations. On a window that has failed they
 // do nothing: a load, a swap and an addition return zero, and a CAS fails.
-type operations struct{ w rma.Window }
+type operations struct {
+	w      rma.Window
+	failed *atomic.Bool // memory's
+}
 
-func (o operations) Load(p Rank, d rma.Disp) uint64 { return o.w.Get(p, d) }
+func (o *operations) Load(p Rank, d rma.Disp) uint64 { return o.w.Get(p, d) }
 
-func (o operations) Store(p Rank, d rma.Disp, v uint64) {
+func (o *operations) Store(p Rank, d rma.Disp, v uint64) {
 	o.w.Put(p, d, v)
 	o.w.Flush(p)
 }
 
-func (o operations) Swap(p Rank, d rma.Disp, v uint64) uint64 {
+func (o *operations) Swap(p Rank, d rma.Disp, v uint64) uint64 {
 	return o.w.FetchOp(p, d, rma.Replace, v)
 }
 
-func (o operations) Add(p Rank, d rma.Disp, delta uint64) uint64 {
+func (o *operations) Add(p Rank, d rma.Disp, delta uint64) uint64 {
 	return o.w.FetchOp(p, d, rma.Sum, delta)
 }
 
-func (o operations) CompareAndSwap(p Rank, d rma.Disp, old, new uint64) bool {
-	return o.w.CAS(p, d, old, new) == old && o.w.Err() == nil
+func (o *operations) CompareAndSwap(p Rank, d rma.Disp, old, new uint64) bool {
+	return o.w.CAS(p, d, old, new) == old && (!o.failed.Load() || o.w.Err() == nil)
 }
