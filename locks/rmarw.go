@@ -213,6 +213,36 @@ func (l *rmaRW) TryAcquire() bool {
 	return l.tried(writing, l.holdOrLeave(l.tryBar()))
 }
 
+// tryBar bars all counters, or none: it takes the lock if no rank has it and the head has
+// not announced itself.
+func (l *rmaRW) tryBar() bool { return l.tryBarFrom(l.dc[0].Load()) }
+
+// tryBarFrom is tryBar for a rank that has found the first counter as v.
+func (l *rmaRW) tryBarFrom(v uint64) bool {
+	for i := range l.dc {
+		if i > 0 {
+			v = l.dc[i].Load()
+		}
+		if !vacant(v) || l.broken() || !l.dc[i].CompareAndSwap(v, shut(v)) {
+			l.met = v
+			l.letGo(i)
+			return false
+		}
+		l.barred[i] = shut(v)
+	}
+	return !l.broken() // if it is, the counters stay barred
+}
+
+// letGo lets go of the first n counters, which the barger has barred.
+func (l *rmaRW) letGo(n int) {
+	l.barged = false
+	for i := range n {
+		if c, v := &l.dc[i], l.barred[i]; !c.CompareAndSwap(v, v+admission(v)) {
+			c.letGo(c.Load())
+		}
+	}
+}
+
 // holdOrLeave ends a try of a rank that is in the tree: it holds the lock if it has barred
 // the counters, and leaves the tree otherwise.
 func (l *rmaRW) holdOrLeave(barred bool) bool {
