@@ -204,7 +204,7 @@ func (l *clh) TryAcquire() bool { return l.try(&l.clhQueue) }
 
 // Release implements Mutex.
 func (l *clh) Release() {
-	if l.ends(writing) || l.end(writing) {
+	if l.complete(); l.ends(writing) || l.end(writing) {
 		l.leave(granted)
 	}
 }

@@ -142,7 +142,7 @@ func (c *cohort) TryAcquire() bool {
 
 // Release implements Mutex.
 func (c *cohort) Release() {
-	if !c.ends(writing) && !c.end(writing) {
+	if c.complete(); !c.ends(writing) && !c.end(writing) {
 		return
 	}
 	succ := uint64(0) // the neighbour that waits, if they queue

@@ -209,7 +209,7 @@ func (l *hemlock) TryAcquire() bool { return l.try(&l.hemQueue) }
 
 // Release implements Mutex.
 func (l *hemlock) Release() {
-	if l.ends(writing) || l.end(writing) {
+	if l.complete(); l.ends(writing) || l.end(writing) {
 		l.leave(granted)
 	}
 }

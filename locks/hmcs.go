@@ -264,7 +264,7 @@ func (l *hmcs) TryAcquire() bool {
 
 // Release implements Mutex.
 func (l *hmcs) Release() {
-	if (l.ends(writing) || l.end(writing)) && !l.pass() {
+	if l.complete(); (l.ends(writing) || l.end(writing)) && !l.pass() {
 		l.tree.leave(granted)
 	}
 }

@@ -148,7 +148,7 @@ func (l *dmcs) TryAcquire() bool { return l.try(&l.queue) }
 
 // Release implements Mutex.
 func (l *dmcs) Release() {
-	if l.ends(writing) || l.end(writing) {
+	if l.complete(); l.ends(writing) || l.end(writing) {
 		l.leave(granted)
 	}
 }

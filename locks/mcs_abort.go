@@ -252,7 +252,7 @@ func (l *mcs) TryAcquire() bool { return l.try(&l.abortQueue) }
 
 // Release implements Mutex.
 func (l *mcs) Release() {
-	if l.ends(writing) || l.end(writing) {
+	if l.complete(); l.ends(writing) || l.end(writing) {
 		l.leave(granted)
 	}
 }

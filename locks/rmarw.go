@@ -292,7 +292,7 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 
 // ReleaseRead implements RWMutex.
 func (l *rmaRW) ReleaseRead() {
-	if (l.ends(reading) || l.end(reading)) && l.own.Add(departOne)&(wanted|barred) != 0 { // listing 10
+	if l.complete(); (l.ends(reading) || l.end(reading)) && l.own.Add(departOne)&(wanted|barred) != 0 { // listing 10
 		l.own.wake() // a writer that waits for it has set a bit
 	}
 }

@@ -67,10 +67,8 @@ func (s *side) begin(ctx context.Context) error {
 	if s.mode != free {
 		s.misuse("acquires a lock that it holds: release it first")
 	}
-	if s.failed.Load() {
-		if err := s.intact(); err != nil {
-			return err
-		}
+	if err := s.decided(); err != nil {
+		return err
 	}
 	return ctx.Err()
 }
@@ -186,27 +184,33 @@ func (s *side) tried(m mode, ok bool) bool {
 	return ok
 }
 
-// ends is end where an operation is complete when it returns and the window has not failed. It
-// reports false if end has to look.
-func (s *side) ends(m mode) bool {
-	if s.mode != m || !s.immediate || s.failed.Load() {
-		return false
-	}
-	s.mode = free
-	return true
-}
-
 // end is the beginning of every release. It completes what the rank did under the lock,
 // before another rank hears of the release, and reports whether all of it was done. If
 // not, because the window has failed, the section may be half done: the release hands
 // over nothing, so that no rank sees the half.
 func (s *side) end(m mode) (whole bool) {
+	s.complete()
 	if s.mode != m {
 		s.misuse("releases a lock that it does not hold so")
 	}
-	s.w.FlushAll()
 	s.mode = free
 	return !s.broken()
+}
+
+// complete completes what the rank did under the lock.
+func (s *side) complete() {
+	if !s.immediate {
+		s.w.FlushAll()
+	}
+}
+
+// ends is end after complete, if the window has not failed. It reports false if end has to look.
+func (s *side) ends(m mode) bool {
+	if s.mode != m || s.failed.Load() {
+		return false
+	}
+	s.mode = free
+	return true
 }
 
 // disown and adopt are Oblivious, for the locks that have it.

@@ -133,7 +133,7 @@ func (l *ticket) TryAcquire() bool { return l.try(&l.tickets) }
 
 // Release implements Mutex.
 func (l *ticket) Release() {
-	if l.ends(writing) || l.end(writing) {
+	if l.complete(); l.ends(writing) || l.end(writing) {
 		l.leave(granted)
 	}
 }
