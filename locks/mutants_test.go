@@ -19,7 +19,7 @@ var trial = mutants.Flags("locks")
 
 // telling are the mutants that each change tries.
 var telling = []string{
-	"side.go side.end: s.w.FlushAll(): dropped",
+	"side.go side.complete: s.w.FlushAll(): dropped",
 	"side.go side.end: s.broken(): false",
 	"mcs.go queue.enter: next.publish(q.name): not flushed",
 	"mcs_abort.go abortQueue.offer: status.wake(): dropped",
