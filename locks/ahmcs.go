@@ -57,7 +57,7 @@ func newAHMCS(lock *Lock, w rma.Window) Mutex {
 			t.levels[i].secondBase = levelWords*len(levels) + nodeWords*i
 		}
 		if k+1 < len(levels) {
-			t.levels[k].stand(t.levels[k].name | second)
+			t.levels[k].own(t.levels[k].name | second)
 		}
 		l.trees = append(l.trees, t)
 	}

@@ -100,29 +100,29 @@ func (c *clhQueue) other() *clhNode { return &c.nodes[c.mine&1^1] }
 // released reports whether the flag shows that the node's turn is over.
 func (n *clhNode) released(flag uint64) bool { return (flag^n.name)&clhHigh == 0 }
 
-// lineUp puts the own node at the end of the queue, and returns the node before it.
-func (c *clhQueue) lineUp() *clhNode {
-	return c.meet(c.tail.Swap(c.own().name))
-}
-
 // meet makes the node that the tail has named the predecessor's. A rank that meets no other
 // rank comes upon the node again that it has released.
 func (c *clhQueue) meet(name uint64) *clhNode {
 	pred := c.other()
 	if (pred.name^name)&clhLow != 0 {
-		if number := name & clhLow; number == 0 {
-			pred.flag = c.side.atHome(clhSpare)
-		} else {
-			pred.flag = c.side.at(Rank(number-1), 0)
-		}
+		c.find(pred, name)
 	}
 	pred.name = name
 	return pred
 }
 
-// enter implements part.
+// find gives n the flag of the node with that name.
+func (c *clhQueue) find(n *clhNode, name uint64) {
+	if number := name & clhLow; number == 0 {
+		n.flag = c.side.atHome(clhSpare)
+	} else {
+		n.flag = c.side.at(Rank(number-1), 0)
+	}
+}
+
+// enter implements part: the own node goes to the end of the queue, behind pred.
 func (c *clhQueue) enter(context.Context) (grant uint64, err error) {
-	pred := c.lineUp()
+	pred := c.meet(c.tail.Swap(c.own().name))
 	flag := pred.flag.Load()
 	if pred.released(flag) {
 		return left(flag), c.side.decided()
@@ -190,13 +190,24 @@ func newCLH(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *clh) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.clhQueue) }
+func (l *clh) Acquire(ctx context.Context) error {
+	if l.hindered() || ctx.Err() != nil {
+		if err := l.arrive(ctx); err != nil {
+			return err
+		}
+	}
+	return l.entered(l.enter(ctx))
+}
 
 // TryAcquire implements Tryer.
 func (l *clh) TryAcquire() bool { return l.try(&l.clhQueue) }
 
 // Release implements Mutex.
-func (l *clh) Release() { l.release(&l.clhQueue) }
+func (l *clh) Release() {
+	if l.complete(); l.ends(writing) || l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 // Alone implements Cohort.
 func (l *clh) Alone() bool { return l.alone() }

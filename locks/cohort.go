@@ -56,7 +56,8 @@ type cohort struct {
 	below, above side // the parts'
 	tl           uint64
 	passed       uint64      // CountInline: passes in a row, when the rank acquired
-	count        word        // the other CohortCounts
+	count        word        // the other CohortCounts,
+	apart        bool        // and whether it is one of them
 	queue        *abortQueue // the local part, if it is MCS
 	mayQuit      bool        // waiters give up
 }
@@ -81,6 +82,7 @@ func newCohort(g cohortGlobal, l cohortLocal) func(*Lock, rma.Window) Mutex {
 			c.mayGiveUp()
 		}
 
+		c.apart = c.o.Count != CountInline
 		switch m := &c.memory; c.o.Count {
 		case CountDirect:
 			c.count = m.at(tail, globalRank+g.words.Rank)
@@ -101,8 +103,10 @@ func wordsOfCohort(g cohortGlobal, l cohortLocal) func(*topology.Tree, Options) 
 
 // Acquire implements Mutex.
 func (c *cohort) Acquire(ctx context.Context) error {
-	if err := c.arrive(ctx); err != nil {
-		return err
+	if c.hindered() || ctx.Err() != nil {
+		if err := c.arrive(ctx); err != nil {
+			return err
+		}
 	}
 	grant, err := c.local.enter(c.patience(ctx))
 	if err != nil {
@@ -138,35 +142,34 @@ func (c *cohort) TryAcquire() bool {
 
 // Release implements Mutex.
 func (c *cohort) Release() {
-	if !c.end(writing) {
+	if c.complete(); !c.ends(writing) && !c.end(writing) {
 		return
 	}
-	if succ, known := c.neighbour(); known {
+	succ := uint64(0) // the neighbour that waits, if they queue
+	if c.queue != nil {
+		succ = c.queue.behind.Load()
+	}
+	if succ != 0 || c.queue == nil && !c.local.alone() {
 		if passed := c.passes(); passed+1 < c.tl && c.pass(succ, passed+1) {
 			c.counts.passed.Inc()
 			c.mergeReturns()
 			return
 		}
 	}
-	c.setPasses(0)
+	if c.apart {
+		c.count.Store(0)
+	}
 	c.global.leave(granted)
 	c.local.leave(climb)
 	c.mergeReturns()
 }
 
-// neighbour reports whether a waiter is known in the element, and which one if they queue.
-func (c *cohort) neighbour() (succ uint64, known bool) {
-	if c.queue == nil {
-		return 0, !c.local.alone()
-	}
-	succ = c.queue.successor()
-	return succ, succ != 0
-}
-
 // pass gives the local lock to a neighbour, for the n-th time in a row, and reports whether
 // there was one that still wants it.
 func (c *cohort) pass(succ, n uint64) bool {
-	c.setPasses(n)
+	if c.apart {
+		c.count.Store(n)
+	}
 	if c.queue != nil {
 		return c.queue.pass(succ, n+climb)
 	}
@@ -190,16 +193,10 @@ func (c *cohort) mergeReturns() {
 
 // passes is how often the lock has been passed on in a row.
 func (c *cohort) passes() uint64 {
-	if c.o.Count == CountInline {
-		return c.passed
+	if c.apart {
+		return c.count.Load()
 	}
-	return c.count.Load()
-}
-
-func (c *cohort) setPasses(n uint64) {
-	if c.o.Count != CountInline {
-		c.count.Store(n)
-	}
+	return c.passed
 }
 
 // Alone implements Cohort.

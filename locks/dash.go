@@ -101,13 +101,22 @@ func newDash(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *dash) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.messages) }
+func (l *dash) Acquire(ctx context.Context) error {
+	if err := l.arrive(ctx); err != nil {
+		return err
+	}
+	return l.entered(l.enter(ctx))
+}
 
 // TryAcquire implements Tryer.
 func (l *dash) TryAcquire() bool { return l.try(&l.messages) }
 
 // Release implements Mutex.
-func (l *dash) Release() { l.release(&l.messages) }
+func (l *dash) Release() {
+	if l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 // Alone implements Cohort.
 func (l *dash) Alone() bool { return l.next.Load() == 0 }

@@ -55,9 +55,9 @@
 //
 // # How they are made
 //
-// To read one lock, read four files: lock.go, the contract; word.go, how a lock reaches its
-// words; side.go, what every lock has; and the lock's own file, which begins with its
-// paper, its words, its invariant and its cost.
+// To read one lock, read three files: lock.go, the contract; side.go, what every lock has, and
+// how it reaches its words; and the lock's own file, which begins with its paper, its words,
+// its invariant and its cost.
 //
 // An algorithm is written against words. A word is reached by an atomic instruction where
 // ranks share memory, and by an operation of the window elsewhere, or always if

@@ -195,13 +195,24 @@ func newHemlock(v hemVariant) func(*Lock, rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *hemlock) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.hemQueue) }
+func (l *hemlock) Acquire(ctx context.Context) error {
+	if l.hindered() || ctx.Err() != nil {
+		if err := l.arrive(ctx); err != nil {
+			return err
+		}
+	}
+	return l.entered(l.enter(ctx))
+}
 
 // TryAcquire implements Tryer.
 func (l *hemlock) TryAcquire() bool { return l.try(&l.hemQueue) }
 
 // Release implements Mutex.
-func (l *hemlock) Release() { l.release(&l.hemQueue) }
+func (l *hemlock) Release() {
+	if l.complete(); l.ends(writing) || l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 // Alone implements Cohort.
 func (l *hemlock) Alone() bool { return l.alone() }

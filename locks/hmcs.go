@@ -123,7 +123,7 @@ func (t *tree) enter(ctx context.Context) (e entry, err error) {
 func (t *tree) pass() bool {
 	for k := len(t.levels) - 1; k > 0; k-- {
 		l := &t.levels[k]
-		succ := l.successor()
+		succ := l.behind.Load()
 		if succ == 0 {
 			continue
 		}
@@ -233,8 +233,10 @@ func wordsOfHMCS(t *topology.Tree, _ Options) Words { return Words{Rank: levelWo
 
 // Acquire implements Mutex.
 func (l *hmcs) Acquire(ctx context.Context) error {
-	if err := l.arrive(ctx); err != nil {
-		return err
+	if l.hindered() || ctx.Err() != nil {
+		if err := l.arrive(ctx); err != nil {
+			return err
+		}
 	}
 	e, err := l.tree.enter(ctx)
 	if err != nil {
@@ -262,7 +264,7 @@ func (l *hmcs) TryAcquire() bool {
 
 // Release implements Mutex.
 func (l *hmcs) Release() {
-	if l.end(writing) && !l.pass() {
+	if l.complete(); (l.ends(writing) || l.end(writing)) && !l.pass() {
 		l.tree.leave(granted)
 	}
 }

@@ -134,13 +134,24 @@ func newDMCS(lock *Lock, w rma.Window) Mutex {
 func wordsOfMCS(*topology.Tree, Options) Words { return Words{Home: 1, Rank: nodeWords} }
 
 // Acquire implements Mutex.
-func (l *dmcs) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.queue) }
+func (l *dmcs) Acquire(ctx context.Context) error {
+	if l.hindered() || ctx.Err() != nil {
+		if err := l.arrive(ctx); err != nil {
+			return err
+		}
+	}
+	return l.entered(l.enter(ctx))
+}
 
 // TryAcquire implements Tryer.
 func (l *dmcs) TryAcquire() bool { return l.try(&l.queue) }
 
 // Release implements Mutex.
-func (l *dmcs) Release() { l.release(&l.queue) }
+func (l *dmcs) Release() {
+	if l.complete(); l.ends(writing) || l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 // Alone implements Cohort.
 func (l *dmcs) Alone() bool { return l.alone() }

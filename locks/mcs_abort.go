@@ -35,6 +35,7 @@ import (
 type abortQueue struct {
 	queue
 	pos        uint64 // the own node, or the skipped node in whose place the holder stands
+	behind     word   // the next of the node at pos
 	shared     bool   // the other ranks of an element use the own node, too
 	looks      bool   // the own node may have been abandoned
 	secondBase int    // of a rank's second node among its words
@@ -55,13 +56,17 @@ const (
 // newAbortQueue is newQueue.
 func newAbortQueue(s *side, tail word, node Rank, base int) abortQueue {
 	q := newQueue(s, tail, node, base)
-	return abortQueue{queue: q, pos: q.name}
+	return abortQueue{queue: q, pos: q.name, behind: q.next}
 }
 
-// stand makes a node the rank's own.
-func (q *abortQueue) stand(name uint64) {
-	q.name, q.pos, q.next, q.status = name, name, q.of(name, nodeNext), q.of(name, nodeStatus)
+// own makes a node the rank's own.
+func (q *abortQueue) own(name uint64) {
+	q.name, q.next, q.status = name, q.of(name, nodeNext), q.of(name, nodeStatus)
+	q.stand(name)
 }
+
+// stand makes a node the one at pos.
+func (q *abortQueue) stand(name uint64) { q.pos, q.behind = name, q.of(name, nodeNext) }
 
 // of is a word of the node with that name.
 func (q *abortQueue) of(name uint64, i int) word {
@@ -83,11 +88,10 @@ func (q *abortQueue) enter(ctx context.Context) (grant uint64, err error) {
 			return grant, err
 		}
 	}
-	pred := q.tail.Swap(q.name) // l. 5-7
-	if pred == 0 {              // l. 8
-		return none, q.side.decided()
+	if pred := q.tail.Swap(q.name); pred != 0 { // l. 5-8
+		return q.follow(ctx, pred)
 	}
-	return q.follow(ctx, pred)
+	return none, q.side.decided()
 }
 
 // follow waits behind pred.
@@ -159,13 +163,15 @@ func (q *abortQueue) leave(grant uint64) { q.handOn(grant) }
 
 // handOn is leave, and reports whether the queue is empty now.
 func (q *abortQueue) handOn(grant uint64) (last bool) {
-	for succ := q.successor(); !q.pass(succ, grant); { // l. 2, 13-14
-		if q.empty() { // l. 3-8
+	for succ := q.behind.Load(); succ == 0 || !q.pass(succ, grant); { // l. 2, 13-14
+		if q.tail.CompareAndSwap(q.pos, 0) { // l. 3-8
+			if q.pos != q.name {
+				q.recycle()
+			}
 			return true
 		}
-		next := q.of(q.pos, nodeNext)
 		var err error
-		if succ, err = next.await(forever(), rma.IsNot(0)); err != nil { // l. 9-11
+		if succ, err = q.behind.await(forever(), rma.IsNot(0)); err != nil { // l. 9-11
 			return false
 		}
 	}
@@ -175,38 +181,12 @@ func (q *abortQueue) handOn(grant uint64) (last bool) {
 // pass gives the lock to succ, or the first known one behind it that still wants the
 // lock, and reports whether there was one.
 func (q *abortQueue) pass(succ, grant uint64) bool {
-	for ; succ != 0; succ = q.successor() {
+	for ; succ != 0; succ = q.behind.Load() {
 		if q.offer(succ, grant) {
 			return true
 		}
 	}
 	return false
-}
-
-// successor is the one that is known, or 0.
-func (q *abortQueue) successor() uint64 {
-	if q.pos == q.name {
-		return q.next.Load()
-	}
-	return q.beyond()
-}
-
-// beyond is the successor of the skipped node in whose place the holder stands.
-func (q *abortQueue) beyond() uint64 {
-	next := q.of(q.pos, nodeNext)
-	return next.Load()
-}
-
-// empty takes the holder's node out of the queue if it is the last, and reports whether
-// it was.
-func (q *abortQueue) empty() bool {
-	if !q.tail.CompareAndSwap(q.pos, 0) {
-		return q.side.broken() // no rank goes on
-	}
-	if q.pos != q.name {
-		q.recycle()
-	}
-	return true
 }
 
 // offer gives succ the lock, or takes its place if it has given up. It reports whether
@@ -219,7 +199,7 @@ func (q *abortQueue) offer(succ, grant uint64) bool {
 		for !status.CompareAndSwap(0, grant) {
 			if status.CompareAndSwap(abandoned, skipped) {
 				q.recycle()
-				q.pos = succ
+				q.stand(succ)
 				return false
 			}
 			if q.side.broken() {
@@ -236,14 +216,12 @@ func (q *abortQueue) offer(succ, grant uint64) bool {
 // recycle makes the node at pos ready for its next turn: the own node, or a skipped one,
 // whose owner may be waiting for that.
 func (q *abortQueue) recycle() {
-	if q.pos == q.name {
-		q.next.Store(0)
-		return
+	q.behind.Store(0)
+	if q.pos != q.name {
+		status := q.of(q.pos, nodeStatus)
+		status.publish(0)
+		q.pos, q.behind = q.name, q.next
 	}
-	next, status := q.of(q.pos, nodeNext), q.of(q.pos, nodeStatus)
-	next.Store(0)
-	status.publish(0)
-	q.pos = q.name
 }
 
 // mcs is MCS: one queue, which waiters may leave. Any grant means go on.
@@ -260,13 +238,24 @@ func newMCS(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *mcs) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.abortQueue) }
+func (l *mcs) Acquire(ctx context.Context) error {
+	if l.hindered() || ctx.Err() != nil {
+		if err := l.arrive(ctx); err != nil {
+			return err
+		}
+	}
+	return l.entered(l.enter(ctx))
+}
 
 // TryAcquire implements Tryer.
 func (l *mcs) TryAcquire() bool { return l.try(&l.abortQueue) }
 
 // Release implements Mutex.
-func (l *mcs) Release() { l.release(&l.abortQueue) }
+func (l *mcs) Release() {
+	if l.complete(); l.ends(writing) || l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 // Alone implements Cohort.
 func (l *mcs) Alone() bool { return l.alone() }

@@ -181,7 +181,7 @@ func (l *rmaRW) passOn() bool {
 		return true
 	}
 	root := &l.levels[0]
-	if turns := l.run(0); turns < l.tw && root.pass(root.successor(), turns+1+climb) {
+	if turns := l.run(0); turns < l.tw && root.pass(root.behind.Load(), turns+1+climb) {
 		l.climbBelow(0)
 		return true
 	}
@@ -213,6 +213,36 @@ func (l *rmaRW) TryAcquire() bool {
 	return l.tried(writing, l.holdOrLeave(l.tryBar()))
 }
 
+// tryBar bars all counters, or none: it takes the lock if no rank has it and the head has
+// not announced itself.
+func (l *rmaRW) tryBar() bool { return l.tryBarFrom(l.dc[0].Load()) }
+
+// tryBarFrom is tryBar for a rank that has found the first counter as v.
+func (l *rmaRW) tryBarFrom(v uint64) bool {
+	for i := range l.dc {
+		if i > 0 {
+			v = l.dc[i].Load()
+		}
+		if !vacant(v) || l.broken() || !l.dc[i].CompareAndSwap(v, shut(v)) {
+			l.met = v
+			l.letGo(i)
+			return false
+		}
+		l.barred[i] = shut(v)
+	}
+	return !l.broken() // if it is, the counters stay barred
+}
+
+// letGo lets go of the first n counters, which the barger has barred.
+func (l *rmaRW) letGo(n int) {
+	l.barged = false
+	for i := range n {
+		if c, v := &l.dc[i], l.barred[i]; !c.CompareAndSwap(v, v+admission(v)) {
+			c.letGo(c.Load())
+		}
+	}
+}
+
 // holdOrLeave ends a try of a rank that is in the tree: it holds the lock if it has barred
 // the counters, and leaves the tree otherwise.
 func (l *rmaRW) holdOrLeave(barred bool) bool {
@@ -224,10 +254,13 @@ func (l *rmaRW) holdOrLeave(barred bool) bool {
 
 // AcquireRead implements RWMutex.
 func (l *rmaRW) AcquireRead(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
-		return err
+	if l.hindered() || ctx.Err() != nil {
+		if err := l.begin(ctx); err != nil {
+			return err
+		}
 	}
-	found := l.own.arrive() // l. 12, 15-22
+	found := l.own.Add(arriveOne) // l. 12
+	l.own.beginAnew(found)        // l. 15-22
 	if err := l.decided(); err != nil {
 		return err
 	}
@@ -248,7 +281,8 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 		if err := l.own.change(ctx, found); err != nil {
 			return err
 		}
-		if found = l.own.arrive(); !l.own.kept(found) {
+		found = l.own.Add(arriveOne)
+		if l.own.beginAnew(found); !l.own.kept(found) {
 			return l.decided()
 		}
 	}
@@ -258,8 +292,8 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 
 // ReleaseRead implements RWMutex.
 func (l *rmaRW) ReleaseRead() {
-	if l.end(reading) {
-		l.own.depart() // listing 10
+	if l.complete(); (l.ends(reading) || l.end(reading)) && l.own.Add(departOne)&(wanted|barred) != 0 { // listing 10
+		l.own.wake() // a writer that waits for it has set a bit
 	}
 }
 

@@ -112,13 +112,6 @@ const (
 func arrived(v uint64) uint64  { return v & countMask }
 func departed(v uint64) uint64 { return v / departOne & countMask }
 
-// arrive counts a reader and returns what it found.
-func (c *counter) arrive() (found uint64) {
-	found = c.Add(arriveOne)
-	c.beginAnew(found)
-	return found
-}
-
 // beginAnew is for a reader that found v: if enough have come, and no writer wants the counter,
 // it begins to count anew.
 func (c *counter) beginAnew(v uint64) {
@@ -130,13 +123,6 @@ func (c *counter) beginAnew(v uint64) {
 // kept reports whether a reader that found v is kept out.
 func (c *counter) kept(v uint64) bool {
 	return v&(wanted|barred) != 0 && (v&barred != 0 || arrived(v) >= c.tr)
-}
-
-// depart counts a reader that goes. A writer that waits for it has set a bit.
-func (c *counter) depart() {
-	if c.Add(departOne)&(wanted|barred) != 0 {
-		c.wake()
-	}
 }
 
 // reset begins to count anew, from the readers that are inside, unless a writer has come:
@@ -253,4 +239,50 @@ func (c *counter) giveUp(v uint64) {
 		}
 	}
 	c.wake()
+}
+
+// vacant reports whether no reader is inside a counter, and no writer has come.
+func vacant(v uint64) bool { return (v^v/departOne)&countMask == 0 && v&(wanted|barred) == 0 }
+
+// shut is what a barger makes of a counter that is vacant. The rank that made it vacant has
+// woken all readers that were away.
+func shut(v uint64) uint64 { return v&^away | barred }
+
+// letGo is admit for a barger whose counter has changed since it barred it. If the head has
+// come, it gets the counter instead.
+func (c *counter) letGo(v uint64) {
+	for {
+		next := v + admission(v)
+		if v&wanted != 0 {
+			next = v &^ (wanted | away)
+		}
+		if c.CompareAndSwap(v, next) || c.m.broken() {
+			break
+		}
+		v = c.Load()
+	}
+	c.wake()
+}
+
+// inherit is bar for a counter that a barger had barred when the head came.
+func (c *counter) inherit(ctx context.Context, v uint64) (uint64, error) {
+	now, err := c.await(ctx, rma.Is(0).Masked(wanted))
+	if err != nil {
+		return v, err
+	}
+	return now, nil
+}
+
+// stepBack takes back a reader that was kept out when it found that, leaving mark, and
+// reports whether it did. If not, the reader is in by now, or the window has failed.
+func (c *counter) stepBack(found, mark uint64) bool {
+	for {
+		v := c.Load()
+		if (v^found)&epoch != 0 || c.m.broken() {
+			return false
+		}
+		if c.CompareAndSwap(v, (v-arriveOne)|mark) {
+			return true
+		}
+	}
 }

@@ -58,7 +58,7 @@ func newRMARWPlus(lock *Lock, w rma.Window) Mutex {
 	tail := l.topo.TailRank(n, l.topo.Element(l.rank, n))
 	l.tree = newTree(&l.side, numbers, rwLevels)
 	finest := &l.levels[len(numbers)-1]
-	finest.stand(uint64(tail) + 1)
+	finest.own(uint64(tail) + 1)
 	finest.shared = true
 	l.initCounters()
 	if l.tl = uint64(l.o.TL[n-1]); n == 1 {

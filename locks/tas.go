@@ -131,13 +131,22 @@ func newTAS(looks bool) func(*Lock, rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *tas) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.spin) }
+func (l *tas) Acquire(ctx context.Context) error {
+	if err := l.arrive(ctx); err != nil {
+		return err
+	}
+	return l.entered(l.enter(ctx))
+}
 
 // TryAcquire implements Tryer.
 func (l *tas) TryAcquire() bool { return l.try(&l.spin) }
 
 // Release implements Mutex.
-func (l *tas) Release() { l.release(&l.spin) }
+func (l *tas) Release() {
+	if l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 // Disown and Adopt implement Oblivious.
 func (l *tas) Disown() { l.disown() }

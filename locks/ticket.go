@@ -119,13 +119,24 @@ func newTKT(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *ticket) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.tickets) }
+func (l *ticket) Acquire(ctx context.Context) error {
+	if l.hindered() || ctx.Err() != nil {
+		if err := l.arrive(ctx); err != nil {
+			return err
+		}
+	}
+	return l.entered(l.enter(ctx))
+}
 
 // TryAcquire implements Tryer.
 func (l *ticket) TryAcquire() bool { return l.try(&l.tickets) }
 
 // Release implements Mutex.
-func (l *ticket) Release() { l.release(&l.tickets) }
+func (l *ticket) Release() {
+	if l.complete(); l.ends(writing) || l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 // Alone implements Cohort.
 func (l *ticket) Alone() bool { return l.alone() }

@@ -85,7 +85,12 @@ func (l *ticketAbort) slot(number uint64) word {
 }
 
 // Acquire implements Mutex.
-func (l *ticketAbort) Acquire(ctx context.Context) error { return l.acquire(ctx, l) }
+func (l *ticketAbort) Acquire(ctx context.Context) error {
+	if err := l.arrive(ctx); err != nil {
+		return err
+	}
+	return l.entered(l.enter(ctx))
+}
 
 func (l *ticketAbort) enter(ctx context.Context) (grant uint64, err error) {
 	if l.away {
@@ -148,7 +153,11 @@ func (l *ticketAbort) tryEnter() bool {
 }
 
 // Release implements Mutex.
-func (l *ticketAbort) Release() { l.release(l) }
+func (l *ticketAbort) Release() {
+	if l.end(writing) {
+		l.leave(granted)
+	}
+}
 
 func (l *ticketAbort) leave(uint64) {
 	before := l.serving.Add(oneTicket)

@@ -30,6 +30,15 @@ type Shared interface {
 	Failed() *atomic.Bool
 }
 
+// Immediate is the capability of a window whose operations are complete for every rank when
+// they return: Flush and FlushAll do nothing.
+type Immediate interface {
+	Window
+
+	// Immediate marks the capability.
+	Immediate()
+}
+
 // Considerate is the capability of a window that keeps a lock out of convoys. In a
 // convoy each turn of a lock costs a sleep, because all ranks wait in its queue and
 // sleep there. It forms where ranks outnumber processors.

@@ -90,6 +90,7 @@ type Window struct {
 var (
 	_ rma.Shared      = (*Window)(nil)
 	_ rma.Considerate = (*Window)(nil)
+	_ rma.Immediate   = (*Window)(nil)
 )
 
 // NewWindow is rank p's window.
@@ -184,6 +185,9 @@ func (w *Window) Flush(target rma.Rank) {
 
 // FlushAll implements rma.Window.
 func (w *Window) FlushAll() {}
+
+// Immediate implements rma.Immediate.
+func (w *Window) Immediate() {}
 
 // pauseYields is the Pause from which on a rank gives its processor away: it takes as
 // long as a switch to another goroutine and back.
