@@ -28,6 +28,9 @@ type Options struct {
 	Ready func() error
 }
 
+// contended is how many resources have a series of their own.
+const contended = 8
+
 // Exhibit is the port of a node and what is behind it.
 type Exhibit struct {
 	*metrics.Metrics
@@ -47,7 +50,7 @@ func New(o Options) (*Exhibit, error) {
 	e := &Exhibit{registry: registry, read: make(chan struct{}, 1)}
 	e.own = prometheus.WrapRegistererWith(prometheus.Labels{"node": strconv.Itoa(o.Place.Node)}, registry)
 	var err error
-	if e.Metrics, err = metrics.New(metrics.Options{Registerer: registry, Node: o.Place.Node}); err != nil {
+	if e.Metrics, err = metrics.New(metrics.Options{Registerer: registry, Node: o.Place.Node, Contended: contended}); err != nil {
 		return nil, err
 	}
 	at := metrics.ServerOptions{

@@ -30,6 +30,8 @@ type State struct {
 	WaitsFor []WaitEdge `json:"waits_for"`
 	// Workers is nil before the run.
 	Workers *Workers `json:"workers,omitempty"`
+	// Grids are the grids of the program, in its order.
+	Grids []Grid `json:"grids,omitempty"`
 	// Sent is how many bytes this node has sent to each node, by number, headers of messages included. It is nil if there is
 	// one node.
 	Sent []uint64 `json:"sent_bytes,omitempty"`
@@ -72,6 +74,15 @@ type PastLife struct {
 type Workers struct {
 	All    int `json:"all"`
 	Asleep int `json:"asleep"` // they have found nothing to do
+	// Taken is how many rounds they have run of tasks that are another worker's, since this one had nothing else to do.
+	Taken uint64 `json:"taken,omitempty"`
+}
+
+// Grid is how far a node is with its blocks of a grid. Each sweep of each block counts.
+type Grid struct {
+	Grid  string `json:"grid"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"` // unless a reduction ends the grid before
 }
 
 // Pace is the time of a round, beside the least time that it can have.
