@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/browser"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/internal/rings"
@@ -103,6 +104,20 @@ func TestAlertsOfTable(t *testing.T) {
 	ended.Store(true)
 	<-stopping
 	<-hammered
+}
+
+// TestPage looks at the volumes of a table in a browser: keys come, and their locks are acquired.
+func TestPage(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	b := browser.Open(t, 1280, 900)
+	_, at, of := watched(t, "-volumes", "8")
+	b.Show("http://" + of + "/")
+	b.Until(`$('head').textContent === 'This program has no tasks'`)
+	b.Until(`$('tables').innerText.includes('Volumes of the hash table') && $('tables').innerText.includes('volume 7')`)
+	fill(t, at, 10_000)
+	b.Until(`tables.at(-1).tables[0].rows.reduce((sum, r) => sum + r.values[0], 0) === 10000`)
+	b.Until(`tables.at(-1).tables[0].rows.every(r => r.values[2] > 0)`)
+	b.Shot("volumes")
 }
 
 // fill sets so many keys in one pipeline.

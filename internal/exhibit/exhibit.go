@@ -26,6 +26,8 @@ type Options struct {
 	// Ready is the reason why the node is not ready, nil if it is. Without Ready, the node is ready while
 	// tasks run, and the exhibit shows the state of the runtime that Watch names.
 	Ready func() error
+	// Tables, if not nil, are shown by the page: see [watch.Page.Tables]. With Ready, and without Tables, there is no page.
+	Tables func(ctx context.Context) []watch.Table
 }
 
 // contended is how many resources have a series of their own.
@@ -59,7 +61,10 @@ func New(o Options) (*Exhibit, error) {
 	}
 	if o.Ready == nil {
 		at.Ready, at.Inspect = e.Metrics.Ready, e.inspect
+	}
+	if o.Ready == nil || o.Tables != nil {
 		at.Watch = watch.New(e.runtime.Load)
+		at.Watch.Tables(o.Tables)
 	}
 	e.server, err = serve(at)
 	if err != nil {
