@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/dashboards"
 	"github.com/orwl/go-orwl/internal/browser"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/promserver"
@@ -101,6 +102,17 @@ func TestAlertsOfTable(t *testing.T) {
 		}
 	}()
 	s.Until(`ALERTS{alertname="DhtSlow", job="dht-large"}`, func(v float64) bool { return v == 1 })
+	pages, err := dashboards.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if p.UID == "orwl-dht" {
+			for _, q := range p.Queries("dht-large", "20s") { // each panel returns something
+				s.Until("count(("+q.Expr+") >= -Inf) or vector(0)", func(n float64) bool { return n > 0 })
+			}
+		}
+	}
 	ended.Store(true)
 	<-stopping
 	<-hammered
