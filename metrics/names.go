@@ -46,10 +46,10 @@ func families() []family {
 		{"orwl_tasks", gauge, []string{"state"}, "Tasks of this node that work, wait for an access, are queued because no worker is free, or have ended."},
 		{"orwl_workers", gauge, []string{"state"}, "Workers of this node that run bodies or look for one, and those that sleep."},
 
-		{"orwl_worker_taken_rounds_total", counter, nil, "Rounds that workers of this node have run of tasks that are another worker's."},
-		{"orwl_grid_sweeps", gauge, []string{"grid"}, "Sweeps of this node's blocks of a grid, each block and sweep once, unless a reduction ends the grid before."},
-		{"orwl_grid_sweeps_done", gauge, []string{"grid"}, "Sweeps of this node's blocks that are done."},
-		{"orwl_resource_wait_seconds_total", counter, []string{"resource"}, "Time in which tasks of this node waited for a resource: of those that were waited for longest. See Options.Contended."},
+		{"orwl_worker_taken_rounds_total", counter, nil, "Rounds that workers have run of other workers' tasks."},
+		{"orwl_grid_sweeps", gauge, []string{"grid"}, "Sweeps of this node's blocks of a grid, unless a reduction ends it before."},
+		{"orwl_grid_sweeps_done", gauge, []string{"grid"}, "Those that are done."},
+		{"orwl_resource_wait_seconds_total", counter, []string{"resource"}, "Time in which tasks of this node waited for a resource: see Options.Contended."},
 
 		{"orwl_net_frames_total", counter, flow, "Frames between nodes. A retry counts where it comes in, not where it goes out."},
 		{"orwl_net_bytes_total", counter, flow, "Bytes of frames with their headers, without encryption."},
