@@ -253,6 +253,7 @@ type past struct {
 	site    queue.SiteCounts    // of the lives before
 	waited  map[string]uint64   // for resources, in nanoseconds; nil without Options.Contended
 	stalls  uint64
+	taken   uint64 // of the lives before
 }
 
 // taskSums are what tasks have done.

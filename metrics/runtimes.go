@@ -34,9 +34,13 @@ func (m *Metrics) Life(rt *orwl.Runtime) {
 	m.mu.Lock()
 	before := m.rts
 	m.mu.Unlock()
-	var stalls uint64
+	var stalls, taken uint64
 	for _, rt := range before {
-		stalls += rt.Inspect().Stalls // with m unlocked, as in Collect
+		state := rt.Inspect() // with m unlocked, as in Collect
+		stalls += state.Stalls
+		if state.Workers != nil {
+			taken += state.Workers.Taken
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,6 +49,7 @@ func (m *Metrics) Life(rt *orwl.Runtime) {
 	}
 	clear(m.records)
 	m.past.stalls += stalls
+	m.past.taken += taken
 	m.past.site = m.site()
 	m.rts = []*orwl.Runtime{rt}
 	m.join(lifeNodes{rt})
@@ -104,6 +109,7 @@ type looked struct {
 func (m *Metrics) collectRuntimes(s sink) (found looked) {
 	m.mu.Lock()
 	rts, nodes, stalls := slices.Clone(m.rts), m.nodes, m.past.stalls
+	found.taken = m.past.taken
 	m.mu.Unlock()
 	var stalled, awake, asleep int
 	var life *inspect.Life

@@ -32,7 +32,7 @@ func (rt *Runtime) state(l *looks.Look) inspect.State {
 	s.Stalls, s.Stalled = rt.stalls.Load(), rt.still.Load()
 	s.Nodes = rt.o.Nodes.states()
 	rt.mu.Lock()
-	r, grids := rt.run, rt.grids
+	r, grids, taken := rt.run, rt.grids, rt.taken
 	rt.mu.Unlock()
 	for _, g := range grids {
 		done, total := g.progress()
@@ -49,7 +49,7 @@ func (rt *Runtime) state(l *looks.Look) inspect.State {
 	if r != nil {
 		s.Pace = r.planned.pace()
 		if n := len(r.planned.workers); n > 0 {
-			s.Workers = &inspect.Workers{All: n, Asleep: r.planned.pool.Asleep(), Taken: r.planned.pool.Taken()}
+			s.Workers = &inspect.Workers{All: n, Asleep: r.planned.pool.Asleep(), Taken: taken + r.planned.pool.Taken()}
 		}
 	}
 	return s

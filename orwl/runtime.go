@@ -47,6 +47,7 @@ type Runtime struct {
 	seats      seats
 	reductions []*reduction // of the next run
 	grids      []grid
+	taken      uint64 // rounds that workers have taken from each other, in the runs before
 
 	bodies sync.Map                 // of goroutines that run bodies now: *Task or **step
 	seen   looks.Sightings[*Access] // of accesses, while it runs
@@ -335,6 +336,9 @@ func (rt *Runtime) turn() {
 		if t.here() {
 			rt.tell(Event{Kind: Forgotten, Task: t})
 		}
+	}
+	if p := rt.run.planned; p != nil && len(p.workers) > 0 {
+		rt.taken += p.pool.Taken()
 	}
 	rt.run, rt.tasks, rt.errs, rt.grids = nil, nil, nil, nil
 	clear(rt.names)
