@@ -540,8 +540,8 @@ func TestContended(t *testing.T) {
 	}
 }
 
-// A grid is as far as its blocks are, and rounds that a worker takes from another one count.
-func TestGridsAndTakenRounds(t *testing.T) {
+// A grid is as far as its blocks are. No worker has taken a task before the run.
+func TestGridsAndTakes(t *testing.T) {
 	m, registry := made(t, Options{})
 	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
 	if err != nil {
@@ -560,7 +560,7 @@ func TestGridsAndTakenRounds(t *testing.T) {
 			t.Errorf("%s of %s is %v, want %v", c.name, c.grid, got, c.want)
 		}
 	}
-	if got := value(t, registry, "orwl_worker_taken_rounds_total"); got != 0 {
-		t.Errorf("%v rounds were taken before the run", got)
+	if got := value(t, registry, "orwl_worker_takes_total"); got != 0 {
+		t.Errorf("%v tasks were taken before the run", got)
 	}
 }

@@ -46,7 +46,7 @@ func families() []family {
 		{"orwl_tasks", gauge, []string{"state"}, "Tasks of this node that work, wait for an access, are queued because no worker is free, or have ended."},
 		{"orwl_workers", gauge, []string{"state"}, "Workers of this node that run bodies or look for one, and those that sleep."},
 
-		{"orwl_worker_taken_rounds_total", counter, nil, "Rounds that workers have run of other workers' tasks."},
+		{"orwl_worker_takes_total", counter, nil, "How often a worker has taken a task of another one."},
 		{"orwl_grid_sweeps", gauge, []string{"grid"}, "Sweeps of this node's blocks of a grid, unless a reduction ends it before."},
 		{"orwl_grid_sweeps_done", gauge, []string{"grid"}, "Those that are done."},
 		{"orwl_resource_wait_seconds_total", counter, []string{"resource"}, "Time in which tasks of this node waited for a resource: see Options.Contended."},

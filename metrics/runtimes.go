@@ -140,7 +140,7 @@ func (m *Metrics) collectRuntimes(s sink) (found looked) {
 	}
 	s.gauge("orwl_workers", float64(awake), "awake")
 	s.gauge("orwl_workers", float64(asleep), "asleep")
-	s.count("orwl_worker_taken_rounds_total", found.taken)
+	s.count("orwl_worker_takes_total", found.taken)
 	collectGrids(s, found.grids)
 	collectLife(s, life)
 	s.count("orwl_stalls_total", stalls)

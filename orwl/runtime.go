@@ -47,7 +47,7 @@ type Runtime struct {
 	seats      seats
 	reductions []*reduction // of the next run
 	grids      []grid
-	taken      uint64 // rounds that workers have taken from each other, in the runs before
+	taken      uint64 // how often workers have taken tasks from each other, in the runs before
 
 	bodies sync.Map                 // of goroutines that run bodies now: *Task or **step
 	seen   looks.Sightings[*Access] // of accesses, while it runs

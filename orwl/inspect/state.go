@@ -75,7 +75,8 @@ type PastLife struct {
 type Workers struct {
 	All    int `json:"all"`
 	Asleep int `json:"asleep"` // they have found nothing to do
-	// Taken is how many rounds they have run of tasks that are another worker's, since this one had nothing else to do.
+	// Taken is how often one of them has taken a task of another one, since it had nothing else to do: for one round, or for several
+	// in a row.
 	Taken uint64 `json:"taken,omitempty"`
 }
 

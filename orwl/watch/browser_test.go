@@ -152,7 +152,7 @@ func TestPageOfMany(t *testing.T) {
 	b.Shot("rounds")
 }
 
-// The page shows the locks of a run with their fairness, the rounds that workers have taken from each other, the grids, and the
+// The page shows the locks of a run with their fairness, the tasks that workers take from each other, the grids, and the
 // queue of a resource as it moves.
 func TestPageOfLocks(t *testing.T) {
 	rings.Needs(t, rings.Change)
@@ -175,7 +175,7 @@ func TestPageOfLocks(t *testing.T) {
 	})
 	b.Until(`$('tables').innerText.replace(/\s+/g, ' ').includes('table, RMA-RW')`)
 	b.Until(`/table, RMA-RW\s+[1-9]\d+\s+25 %\s+50 %\s+0.50/.test($('tables').innerText)`)
-	b.Until(`/[1-9]\d* rounds a second were taken from another worker/.test($('wtext').textContent)`)
+	b.Until(`/[1-9]\d* times a second, a worker took a task of another one/.test($('wtext').textContent)`)
 	b.Until(`$('numbers').innerText.replace(/\s+/g, ' ').includes('50 % of wave')`)
 	b.Until(`$('blame').innerText.includes('The resources that they waited for longest: ')`)
 	b.Eval(`[...$('blame').querySelectorAll('button')].find(e => e.textContent === 'edge 1').click()`)

@@ -61,7 +61,7 @@ document.onkeydown = e => {
   else return
   e.preventDefault()
 }
-window.onresize = soon
+window.onresize = () => { drawn = null; soon() }
 fetch('/healthz').then(r => { $('more').hidden = !r.ok }, () => {}) // it is there beside metrics
 let first = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 try { first = localStorage.orwlTheme || first } catch {}

@@ -65,7 +65,7 @@ function workers(l) {
   for (const id in parts) $(id).style.width = parts[id] + '%'
   const b = before(l, 5000), sum = x => x.nodes.reduce((n, y) => n + y.taken, 0), taken = b ? Math.max(0, sum(l) - sum(b)) / (l.at - b.at) * 1000 : 0
   $('wtext').textContent = many(Math.round(all / n), 'worker') + ': ' + parts.wc + ' % of their time in bodies, ' + parts.ws + ' % looking for work, ' + parts.wa + ' % asleep' +
-    (taken ? '; ' + (taken < 10 ? taken.toFixed(1) : Math.round(taken)) + ' rounds a second were taken from another worker' : '')
+    (taken ? '; ' + (taken < 10 ? taken.toFixed(1) : Math.round(taken)) + ' times a second, a worker took a task of another one' : '')
 }
 
 // spent says what the tasks did in the last minute, and what those that waited had to wait for in the end.

@@ -24,7 +24,7 @@ type book struct {
 	next   []uint32    // the next task that hangs on the same edge, counted from 1
 	steps  uint32      // how many were run
 	holds  *book       // the book whose lock this book's worker holds, or nil
-	taken  tally.Count // rounds that this book's worker has run out of other books
+	taken  tally.Count // how often this book's worker has run a task out of another book
 
 	_     [64]byte    // other workers touch the fields below
 	short atomic.Bool // bodies run under the lock

@@ -227,7 +227,8 @@ func (p *Pool) Asleep() (n int) {
 	return n
 }
 
-// Taken is how many rounds workers have run out of the books of others. Any goroutine may ask.
+// Taken is how often a worker has run a task out of the book of another one, for one round or several in a row. Any goroutine may
+// ask.
 func (p *Pool) Taken() (n uint64) {
 	for _, b := range p.workers() {
 		n += b.taken.Load()
