@@ -368,4 +368,7 @@ func TestTables(t *testing.T) {
 	if first := told.Tables[0].Rows[0]; first.Name != "r16, MCS" || fmt.Sprint(first.Values) != "[64 0.25 0 0]" {
 		t.Errorf("the first lock is %v", first)
 	}
+	if second := told.Tables[0].Rows[1]; second.Name != "r15, MCS" { // its home tells of a lock, and no other node
+		t.Errorf("the second lock is %v", second)
+	}
 }
