@@ -11,6 +11,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/promserver"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
@@ -109,5 +110,49 @@ func unfair(t *testing.T) *scene {
 		job:    promserver.Job{Name: "orwl-unfair", Targets: []string{n.address}},
 		fault:  func() { take(0, 100000) },
 		alerts: []string{"OrwlUnfairLock"},
+	}
+}
+
+// TestPanelsOfLocks has a real Prometheus scrape a program with a lock and tasks, and asks it what the panels of locks ask: each
+// returns something. The tests of llk23 and of the hash table do so with the other panels.
+func TestPanelsOfLocks(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	server := promserver.Start(t, promserver.Options{})
+	n := show(t, nil)
+	rt, err := n.program(orwl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := orwl.NewRWLocker("RMA-RW")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Locker("table", table); err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Resource("r", 8)
+	for _, name := range []string{"a", "b"} {
+		task := rt.Task(name)
+		orwl.Writes[byte](task, r)
+		task.Do(func(task *orwl.Task) error {
+			pace := time.NewTicker(time.Millisecond)
+			defer pace.Stop()
+			for range inner.OfTask(task).Rounds(-1) {
+				table.Lock()
+				<-pace.C
+				table.Unlock()
+			}
+			return nil
+		})
+	}
+	goes(t, func(ctx context.Context) { _ = rt.Run(ctx) })
+	server.Watch(promserver.Job{Name: "orwl-locks", Targets: []string{n.address}})
+	for _, p := range pages(t) {
+		for _, q := range p.Queries("orwl-locks", "20s") {
+			if p.UID == "orwl-locks" {
+				t.Log(q.Panel)
+				server.Until("count(("+q.Expr+") >= -Inf) or vector(0)", func(n float64) bool { return n > 0 })
+			}
+		}
 	}
 }

@@ -66,6 +66,20 @@ func Pages() (all []Page, err error) {
 	return all, nil
 }
 
+// Query is what a panel asks, with its choices made.
+type Query struct{ Panel, Expr string }
+
+// Queries are what the panels ask of all nodes of a job. Rates are over an interval, such as 10s.
+func (p Page) Queries(job, interval string) (all []Query) {
+	made := strings.NewReplacer("$job", job, "$node", ".*", "$lock", ".*", "$__rate_interval", interval)
+	for _, panel := range p.Panels {
+		for _, t := range panel.Targets {
+			all = append(all, Query{panel.Title, made.Replace(t.Expr)})
+		}
+	}
+	return all
+}
+
 var choices = regexp.MustCompile(`^label_values\((\w+)\{`)
 
 // Named returns each metric that a panel draws, or that a choice is made by, and where that is.

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -66,6 +67,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.collectOrdered(s)
 	m.collectDoors(s)
 	m.collectTasks(s, found.queued)
+	m.collectContended(s)
 	m.collectNodes(s)
 	m.collectLocks(s, found.broken)
 }
@@ -174,6 +176,29 @@ func (m *Metrics) collectTasks(s sink, queued int) {
 	s.gauge("orwl_tasks", float64(over), "ended")
 }
 
+// collectContended tells of the resources that were waited for longest.
+func (m *Metrics) collectContended(s sink) {
+	if m.o.Contended == 0 {
+		return
+	}
+	now, waited := m.now(), maps.Clone(m.past.waited)
+	if waited == nil {
+		waited = make(map[string]uint64)
+	}
+	for _, w := range m.watches {
+		_, for_ := w.look(now)
+		waited[w.resource.Name()] += for_
+	}
+	names := slices.SortedFunc(maps.Keys(waited), func(a, b string) int {
+		return cmp.Or(cmp.Compare(waited[b], waited[a]), cmp.Compare(a, b))
+	})
+	for _, name := range names[:min(len(names), m.o.Contended)] {
+		if waited[name] > 0 {
+			s.total("orwl_resource_wait_seconds_total", inSeconds(waited[name]), name)
+		}
+	}
+}
+
 // look updates how long a task has computed and waited, and reports whether it waits
 // now.
 func (m *Metrics) look(t *task) (asleep bool) {
@@ -226,7 +251,9 @@ type past struct {
 	ordered [len(modes)]sums
 	tasks   map[string]taskSums // by the label task, or by "" without it
 	site    queue.SiteCounts    // of the lives before
+	waited  map[string]uint64   // for resources, in nanoseconds; nil without Options.Contended
 	stalls  uint64
+	taken   uint64 // of the lives before
 }
 
 // taskSums are what tasks have done.
@@ -251,8 +278,15 @@ func (m *Metrics) drop(known *task) {
 		m.past.tasks = make(map[string]taskSums)
 	}
 	m.past.tasks[m.label(known)] = m.past.tasks[m.label(known)].with(known)
+	if m.past.waited == nil && m.o.Contended > 0 {
+		m.past.waited = make(map[string]uint64)
+	}
 	for _, w := range known.watches {
 		m.past.ordered[w.mode].add(w)
+		if m.past.waited != nil {
+			_, for_ := w.look(m.now())
+			m.past.waited[w.resource.Name()] += for_
+		}
 		m.places.Add(-1)
 		w.on.places.Add(^uint32(0))
 	}

@@ -3,11 +3,11 @@ package metrics
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 // ErrName is a lock that has the name of another, or none.
@@ -55,8 +55,9 @@ func (m *Metrics) collectLocks(s sink, broken int) {
 	for _, l := range m.locks {
 		ranks := l.counts()
 		var all locks.Counts
+		var each []uint64
 		for _, c := range ranks {
-			all = all.Add(c)
+			all, each = all.Add(c), append(each, c.Acquired)
 		}
 		s.count("orwl_lock_acquisitions_total", all.Acquired, l.name, l.algorithm)
 		s.count("orwl_lock_waits_total", all.Waited, l.name, l.algorithm)
@@ -64,7 +65,7 @@ func (m *Metrics) collectLocks(s sink, broken int) {
 		s.gauge("orwl_lock_local_handover_ratio", all.Locality(), l.name, l.algorithm)
 		s.gauge("orwl_lock_contention_ratio", all.Contention(), l.name, l.algorithm, "local")
 		s.gauge("orwl_lock_contention_ratio", all.UpperContention(), l.name, l.algorithm, "global")
-		s.gauge("orwl_lock_fairness_cv", variation(ranks), l.name, l.algorithm)
+		s.gauge("orwl_lock_fairness_cv", inspect.Unfairness(each), l.name, l.algorithm)
 		if l.stats != nil {
 			stats := l.stats()
 			s.count("orwl_lock_kept_total", stats.Kept, l.name, l.algorithm)
@@ -75,22 +76,6 @@ func (m *Metrics) collectLocks(s sink, broken int) {
 		}
 	}
 	s.gauge("orwl_broken_locks", float64(broken))
-}
-
-// variation is the coefficient of variation of the acquisitions of the ranks that have any.
-func variation(ranks []locks.Counts) float64 {
-	n, sum, squares := 0.0, 0.0, 0.0
-	for _, c := range ranks {
-		if c.Acquired > 0 {
-			v := float64(c.Acquired)
-			n, sum, squares = n+1, sum+v, squares+v*v
-		}
-	}
-	if n == 0 {
-		return 0
-	}
-	mean := sum / n
-	return math.Sqrt(max(0, squares/n-mean*mean)) / mean
 }
 
 // Sessions adds the sessions of a server: a *session.Server. A process has one at most.

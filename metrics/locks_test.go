@@ -120,23 +120,6 @@ func TestBrokenLock(t *testing.T) {
 	}
 }
 
-func TestVariation(t *testing.T) {
-	of := func(acquired ...uint64) (all []locks.Counts) {
-		for _, n := range acquired {
-			all = append(all, locks.Counts{Acquired: n})
-		}
-		return all
-	}
-	for _, c := range []struct {
-		ranks []locks.Counts
-		want  float64
-	}{{nil, 0}, {of(0, 0), 0}, {of(5, 5, 0), 0}, {of(1, 3), 0.5}} {
-		if got := variation(c.ranks); got != c.want {
-			t.Errorf("%v: %v, want %v", c.ranks, got, c.want)
-		}
-	}
-}
-
 // busyServer is a server with sessions.
 type busyServer struct{}
 

@@ -208,6 +208,9 @@ type Options struct {
 	// Tasks gives what is counted of tasks the label task: so many more series as
 	// there are tasks.
 	Tasks bool
+	// Contended is how many resources get the label resource for the time that tasks of this node waited for them: those that
+	// were waited for longest. 0: none.
+	Contended int
 	// Profile gives the goroutines of tasks the label resource in profiles while they wait
 	// for a resource, and then hold it. They have the label task in any case. It costs about
 	// 50 ns each time.
@@ -238,6 +241,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("metrics: Options.Registerer is nil: want one, as prometheus.NewRegistry makes")
 	case o.Node < 0:
 		return fmt.Errorf("metrics: Options.Node is %d: want 0 or more", o.Node)
+	case o.Contended < 0:
+		return fmt.Errorf("metrics: Options.Contended is %d: want 0 or more", o.Contended)
 	case o.Sample < 1 || o.Sample > mostSample:
 		return fmt.Errorf("metrics: Options.Sample is %d: want 1 to %d, or 0 for %d", o.Sample, mostSample, defaultSample)
 	}

@@ -486,7 +486,10 @@ func TestLivesAndCuts(t *testing.T) {
 		sum := uint64(0)
 		a.Each(2000, func(int) error {
 			for i := range uint64(20_000) {
-				sum += i
+				sum = sum*31 + i
+			}
+			if sum == 0 { // so the compiler keeps the loop
+				return errors.New("the sum is 0")
 			}
 			return nil
 		})
@@ -507,5 +510,57 @@ func TestLivesAndCuts(t *testing.T) {
 	}
 	if awake, asleep := value(t, registry, "orwl_workers", "state=awake"), value(t, registry, "orwl_workers", "state=asleep"); awake < 0 || asleep < 0 {
 		t.Errorf("%v workers are awake and %v asleep", awake, asleep)
+	}
+}
+
+// The resources that were waited for longest have a label, and no others. What a task has waited counts on when it is forgotten.
+func TestContended(t *testing.T) {
+	m, registry := made(t, Options{Contended: 1})
+	end := standing(t, m, registry)
+	for value(t, registry, "orwl_task_wait_seconds_total") == 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("no task waits")
+		}
+	}
+	before := value(t, registry, "orwl_resource_wait_seconds_total", "resource=r")
+	if before <= 0 {
+		t.Errorf("tasks have waited for r for %v s", before)
+	}
+	end()
+	for _, task := range slices.Clone(m.tasks) {
+		m.forget(task.Task)
+	}
+	if after := value(t, registry, "orwl_resource_wait_seconds_total", "resource=r"); after < before {
+		t.Errorf("tasks had waited for r for %v s, and when they are forgotten it is %v s", before, after)
+	}
+	series := 0
+	each(t, registry, "orwl_resource_wait_seconds_total", nil, func(*dto.Metric) { series++ })
+	if series != 1 {
+		t.Errorf("%d resources have a label, want 1", series)
+	}
+}
+
+// A grid is as far as its blocks are. No worker has taken a task before the run.
+func TestGridsAndTakes(t *testing.T) {
+	m, registry := made(t, Options{})
+	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rt.Close()
+	m.Watch(rt)
+	for _, name := range []string{"heat", "heat", "wave"} {
+		inner.OfRuntime(rt).Grid(name, func() (done, total int64) { return 3, 10 })
+	}
+	for _, c := range []struct {
+		name, grid string
+		want       float64
+	}{{"orwl_grid_sweeps", "heat", 20}, {"orwl_grid_sweeps_done", "heat", 6}, {"orwl_grid_sweeps", "wave", 10}, {"orwl_grid_sweeps_done", "wave", 3}} {
+		if got := value(t, registry, c.name, "grid="+c.grid); got != c.want {
+			t.Errorf("%s of %s is %v, want %v", c.name, c.grid, got, c.want)
+		}
+	}
+	if got := value(t, registry, "orwl_worker_takes_total"); got != 0 {
+		t.Errorf("%v tasks were taken before the run", got)
 	}
 }

@@ -46,6 +46,11 @@ func families() []family {
 		{"orwl_tasks", gauge, []string{"state"}, "Tasks of this node that work, wait for an access, are queued because no worker is free, or have ended."},
 		{"orwl_workers", gauge, []string{"state"}, "Workers of this node that run bodies or look for one, and those that sleep."},
 
+		{"orwl_worker_takes_total", counter, nil, "How often a worker has taken a task of another one."},
+		{"orwl_grid_sweeps", gauge, []string{"grid"}, "Sweeps of this node's blocks of a grid, unless a reduction ends it before."},
+		{"orwl_grid_sweeps_done", gauge, []string{"grid"}, "Those that are done."},
+		{"orwl_resource_wait_seconds_total", counter, []string{"resource"}, "Time in which tasks of this node waited for a resource: see Options.Contended."},
+
 		{"orwl_net_frames_total", counter, flow, "Frames between nodes. A retry counts where it comes in, not where it goes out."},
 		{"orwl_net_bytes_total", counter, flow, "Bytes of frames with their headers, without encryption."},
 		{"orwl_net_retries_total", counter, nil, "Frames that were written again after a stream broke."},

@@ -34,9 +34,13 @@ func (m *Metrics) Life(rt *orwl.Runtime) {
 	m.mu.Lock()
 	before := m.rts
 	m.mu.Unlock()
-	var stalls uint64
+	var stalls, taken uint64
 	for _, rt := range before {
-		stalls += rt.Inspect().Stalls // with m unlocked, as in Collect
+		state := rt.Inspect() // with m unlocked, as in Collect
+		stalls += state.Stalls
+		if state.Workers != nil {
+			taken += state.Workers.Taken
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,6 +49,7 @@ func (m *Metrics) Life(rt *orwl.Runtime) {
 	}
 	clear(m.records)
 	m.past.stalls += stalls
+	m.past.taken += taken
 	m.past.site = m.site()
 	m.rts = []*orwl.Runtime{rt}
 	m.join(lifeNodes{rt})
@@ -96,12 +101,15 @@ func (m *Metrics) site() queue.SiteCounts {
 type looked struct {
 	broken int // resources
 	queued int // tasks that are ready, and have no worker
+	taken  uint64
+	grids  []inspect.Grid
 }
 
 // collectRuntimes is called with m unlocked.
 func (m *Metrics) collectRuntimes(s sink) (found looked) {
 	m.mu.Lock()
 	rts, nodes, stalls := slices.Clone(m.rts), m.nodes, m.past.stalls
+	found.taken = m.past.taken
 	m.mu.Unlock()
 	var stalled, awake, asleep int
 	var life *inspect.Life
@@ -123,13 +131,17 @@ func (m *Metrics) collectRuntimes(s sink) (found looked) {
 		}
 		if w := state.Workers; w != nil {
 			awake, asleep = awake+w.All-w.Asleep, asleep+w.Asleep
+			found.taken += w.Taken
 		}
+		found.grids = append(found.grids, state.Grids...)
 		if state.Life != nil {
 			life = state.Life
 		}
 	}
 	s.gauge("orwl_workers", float64(awake), "awake")
 	s.gauge("orwl_workers", float64(asleep), "asleep")
+	s.count("orwl_worker_takes_total", found.taken)
+	collectGrids(s, found.grids)
 	collectLife(s, life)
 	s.count("orwl_stalls_total", stalls)
 	s.gauge("orwl_stalled", float64(stalled))
@@ -148,6 +160,26 @@ func collectLife(s sink, l *inspect.Life) {
 	s.count("orwl_cut_failures_total", l.Failed)
 	s.gauge("orwl_cut_round", float64(l.Round))
 	s.gauge("orwl_cut_age_seconds", l.Age.Seconds())
+}
+
+// mostGrids is how many grids have a label.
+const mostGrids = 16
+
+// collectGrids tells how far the grids of the present run are. Grids of one name count together.
+func collectGrids(s sink, all []inspect.Grid) {
+	var sums []inspect.Grid
+	for _, g := range all {
+		same := func(o inspect.Grid) bool { return o.Grid == g.Grid }
+		if i := slices.IndexFunc(sums, same); i >= 0 {
+			sums[i].Done, sums[i].Total = sums[i].Done+g.Done, sums[i].Total+g.Total
+		} else {
+			sums = append(sums, g)
+		}
+	}
+	for _, g := range sums[:min(len(sums), mostGrids)] {
+		s.gauge("orwl_grid_sweeps", float64(g.Total), g.Grid)
+		s.gauge("orwl_grid_sweeps_done", float64(g.Done), g.Grid)
+	}
 }
 
 // version is the version of the module in this build.

@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
@@ -25,6 +26,14 @@ func (rt innerRuntime) Network() node.Node { return rt.o.Nodes.Network() }
 func (rt innerRuntime) Leave() bool {
 	s := rt.o.Nodes.survival
 	return s != nil && s.cuts.Load() && !s.leaves.Swap(true)
+}
+
+// Grid implements inner.Runtime.
+func (rt innerRuntime) Grid(name string, progress func() (done, total int64)) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.turn()
+	rt.grids = append(slices.Clip(rt.grids), grid{name, progress})
 }
 
 // innerTask is a Task as other packages of this module see it.

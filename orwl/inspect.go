@@ -32,8 +32,12 @@ func (rt *Runtime) state(l *looks.Look) inspect.State {
 	s.Stalls, s.Stalled = rt.stalls.Load(), rt.still.Load()
 	s.Nodes = rt.o.Nodes.states()
 	rt.mu.Lock()
-	r := rt.run
+	r, grids, taken := rt.run, rt.grids, rt.taken
 	rt.mu.Unlock()
+	for _, g := range grids {
+		done, total := g.progress()
+		s.Grids = append(s.Grids, inspect.Grid{Grid: g.name, Done: done, Total: total})
+	}
 	if n := rt.o.Nodes; n != nil && n.survival != nil {
 		s.Life = n.survival.log.state()
 	}
@@ -45,7 +49,7 @@ func (rt *Runtime) state(l *looks.Look) inspect.State {
 	if r != nil {
 		s.Pace = r.planned.pace()
 		if n := len(r.planned.workers); n > 0 {
-			s.Workers = &inspect.Workers{All: n, Asleep: r.planned.pool.Asleep()}
+			s.Workers = &inspect.Workers{All: n, Asleep: r.planned.pool.Asleep(), Taken: taken + r.planned.pool.Taken()}
 		}
 	}
 	return s

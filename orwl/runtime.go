@@ -46,9 +46,17 @@ type Runtime struct {
 	snapshots  map[string]bool   // resources that Snapshots has declared
 	seats      seats
 	reductions []*reduction // of the next run
+	grids      []grid
+	taken      uint64 // how often workers have taken tasks from each other, in the runs before
 
 	bodies sync.Map                 // of goroutines that run bodies now: *Task or **step
 	seen   looks.Sightings[*Access] // of accesses, while it runs
+}
+
+// grid says how far a grid of package stencil is.
+type grid struct {
+	name     string
+	progress func() (done, total int64)
 }
 
 // run is the common state of a runtime's tasks while they run.
@@ -329,7 +337,10 @@ func (rt *Runtime) turn() {
 			rt.tell(Event{Kind: Forgotten, Task: t})
 		}
 	}
-	rt.run, rt.tasks, rt.errs = nil, nil, nil
+	if p := rt.run.planned; p != nil && len(p.workers) > 0 {
+		rt.taken += p.pool.Taken()
+	}
+	rt.run, rt.tasks, rt.errs, rt.grids = nil, nil, nil, nil
 	clear(rt.names)
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/watch"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -25,6 +27,7 @@ type display struct {
 	times   *prometheus.HistogramVec
 	guard   string
 	serving atomic.Bool
+	table   atomic.Pointer[table.Strings] // nil before it serves
 }
 
 // errNotServing is why a node is not ready.
@@ -41,7 +44,7 @@ func (e *display) ready() error {
 // show listens, so that a taken port is noticed before the first client is served.
 func show(address, guard string, place launch.Place) (_ *display, err error) {
 	e := &display{guard: guard}
-	if e.Exhibit, err = exhibit.New(exhibit.Options{Address: address, Place: place, Ready: e.ready}); err != nil {
+	if e.Exhibit, err = exhibit.New(exhibit.Options{Address: address, Place: place, Ready: e.ready, Tables: e.tables}); err != nil {
 		return nil, err
 	}
 	e.times = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -71,8 +74,35 @@ func (e *display) timed() func(command string, took time.Duration) {
 func (e *display) follow(nodes *orwl.Nodes, t *table.Strings, s *resp.Server, log *slog.Logger) error {
 	e.Open(log)
 	e.Nodes(nodes)
+	e.table.Store(t)
 	e.serving.Store(true)
 	return e.Register(&figures{table: t, server: s, done: make(map[string]uint64)})
+}
+
+// tables are the volumes of this node, as the page shows them.
+func (e *display) tables(ctx context.Context) []watch.Table {
+	t := e.table.Load()
+	if t == nil {
+		return nil
+	}
+	volumes, err := t.Kept(ctx)
+	if err != nil {
+		return nil // the page asks again
+	}
+	shown := watch.Table{
+		Title: "Volumes of the hash table",
+		Columns: []watch.Column{
+			{Name: "keys", Kind: watch.Number}, {Name: "memory", Kind: watch.Bytes}, {Name: "locked, a second", Kind: watch.Rate},
+			{Name: "of that, behind another one", Kind: watch.Share}, {Name: "unfairness", Kind: watch.Number},
+		},
+		Note: "A volume has a part of the keys, and a lock: " + e.guard + ". Unfairness: how much the acquisitions of the lock's ranks differ; 0 is fair.",
+	}
+	for _, v := range volumes {
+		shown.Rows = append(shown.Rows, watch.Row{Name: fmt.Sprint("volume ", v.Number), Values: []float64{
+			float64(v.Keys), float64(v.Bytes), float64(v.Acquired), float64(v.Waited) / float64(max(1, v.Acquired)), v.Unfair,
+		}})
+	}
+	return []watch.Table{shown}
 }
 
 // figures are what a table and a server have counted.

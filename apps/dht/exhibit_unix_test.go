@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/dashboards"
+	"github.com/orwl/go-orwl/internal/browser"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/internal/rings"
@@ -100,9 +102,34 @@ func TestAlertsOfTable(t *testing.T) {
 		}
 	}()
 	s.Until(`ALERTS{alertname="DhtSlow", job="dht-large"}`, func(v float64) bool { return v == 1 })
+	pages, err := dashboards.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if p.UID == "orwl-dht" {
+			for _, q := range p.Queries("dht-large", "20s") { // each panel returns something
+				s.Until("count(("+q.Expr+") >= -Inf) or vector(0)", func(n float64) bool { return n > 0 })
+			}
+		}
+	}
 	ended.Store(true)
 	<-stopping
 	<-hammered
+}
+
+// TestPage looks at the volumes of a table in a browser: keys come, and their locks are acquired.
+func TestPage(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	b := browser.Open(t, 1280, 900)
+	_, at, of := watched(t, "-volumes", "8")
+	b.Show("http://" + of + "/")
+	b.Until(`$('head').textContent === 'This program has no tasks'`)
+	b.Until(`$('tables').innerText.includes('Volumes of the hash table') && $('tables').innerText.includes('volume 7')`)
+	fill(t, at, 10_000)
+	b.Until(`tables.at(-1).tables[0].rows.reduce((sum, r) => sum + r.values[0], 0) === 10000`)
+	b.Until(`tables.at(-1).tables[0].rows.every(r => r.values[2] > 0)`)
+	b.Shot("volumes")
 }
 
 // fill sets so many keys in one pipeline.

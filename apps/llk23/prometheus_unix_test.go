@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/dashboards"
 	"github.com/orwl/go-orwl/internal/freeport"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/internal/rings"
@@ -88,4 +90,40 @@ func TestPrometheus(t *testing.T) {
 	t.Logf("each node was seen %v times", s.Value(`min(count_over_time(llk23_updates_total[10m]))`))
 	exact("times that the metrics went back", s.Value(`sum(resets(llk23_updates_total[10m])) + sum(resets(llk23_block_seconds_total[10m])) + `+
 		`sum(resets(orwl_task_wait_seconds_total[10m])) + sum(resets(orwl_accesses_total[10m]))`), 0)
+}
+
+// ofOthers are the panels of things that a run of this program does not have, by page.
+var ofOthers = map[string][]string{
+	"orwl-overview": {"Alerts that fire"},
+	"orwl-network":  {"Sessions and their locks", "Locks granted", "Lost and forced"},
+}
+
+// TestPanels has a real Prometheus scrape a run of three nodes, of which one dies, and asks it what the panels of the dashboards ask:
+// each returns something.
+func TestPanels(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	s := promserver.Start(t, promserver.Options{})
+	targets := freeport.Addresses(t, 3)
+	s.Watch(promserver.Job{Name: "orwl", Targets: targets})
+	dying(t, targets[0])
+	s.Until("max(orwl_life)", func(life float64) bool { return life == 2 })
+	s.Until("max(orwl_cuts_total)", func(cuts float64) bool { return cuts > 0 })
+	pages, err := dashboards.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for _, p := range pages {
+		if p.UID != "orwl-overview" && p.UID != "orwl-llk23" && p.UID != "orwl-network" {
+			continue
+		}
+		for _, q := range p.Queries("orwl", "20s") {
+			if slices.Contains(ofOthers[p.UID], q.Panel) {
+				continue
+			}
+			asked++
+			s.Until("count(("+q.Expr+") >= -Inf) or vector(0)", func(n float64) bool { return n > 0 })
+		}
+	}
+	t.Logf("%d queries return something", asked)
 }

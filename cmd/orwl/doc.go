@@ -7,6 +7,7 @@
 //	orwl locks      show the table of locks: what each promises, takes and costs
 //	orwl vet        say whether a system of tasks lives for ever, or where it deadlocks
 //	orwl trace      say where the time of a recorded run went, and which tasks it waited for
+//	orwl play       serve a page with a simulator of tasks and locks
 //	orwl topo       show the machine as the tree that the locks see
 //	orwl place      put tasks near those they share with, on a described machine
 //

@@ -152,6 +152,8 @@ var layers = []layer{
 	{path: "apps/dht/resp", imports: anything},
 	{path: "apps/dht", imports: anything},
 	{path: "cmd/orwl", imports: anything},
+	{path: "cmd/orwl/play", imports: "orwl/liveness internal/queue net/rma net/sim net/sim/specimen net/topology"},
+	{path: "cmd/orwl/play/wasm", imports: "cmd/orwl/play"},
 	{path: "deploy", imports: "orwl/launch"},
 
 	// Beside the layers.

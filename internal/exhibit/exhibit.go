@@ -26,7 +26,12 @@ type Options struct {
 	// Ready is the reason why the node is not ready, nil if it is. Without Ready, the node is ready while
 	// tasks run, and the exhibit shows the state of the runtime that Watch names.
 	Ready func() error
+	// Tables, if not nil, are shown by the page: see [watch.Page.Tables]. With Ready, and without Tables, there is no page.
+	Tables func(ctx context.Context) []watch.Table
 }
+
+// contended is how many resources have a series of their own.
+const contended = 8
 
 // Exhibit is the port of a node and what is behind it.
 type Exhibit struct {
@@ -47,7 +52,7 @@ func New(o Options) (*Exhibit, error) {
 	e := &Exhibit{registry: registry, read: make(chan struct{}, 1)}
 	e.own = prometheus.WrapRegistererWith(prometheus.Labels{"node": strconv.Itoa(o.Place.Node)}, registry)
 	var err error
-	if e.Metrics, err = metrics.New(metrics.Options{Registerer: registry, Node: o.Place.Node}); err != nil {
+	if e.Metrics, err = metrics.New(metrics.Options{Registerer: registry, Node: o.Place.Node, Contended: contended}); err != nil {
 		return nil, err
 	}
 	at := metrics.ServerOptions{
@@ -56,7 +61,10 @@ func New(o Options) (*Exhibit, error) {
 	}
 	if o.Ready == nil {
 		at.Ready, at.Inspect = e.Metrics.Ready, e.inspect
+	}
+	if o.Ready == nil || o.Tables != nil {
 		at.Watch = watch.New(e.runtime.Load)
+		at.Watch.Tables(o.Tables)
 	}
 	e.server, err = serve(at)
 	if err != nil {

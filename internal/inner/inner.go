@@ -24,6 +24,10 @@ type Runtime interface {
 	// node has.
 	Leave() bool
 
+	// Grid has Inspect say how far a grid is: how many sweeps of blocks this node has done, and how many there are. progress
+	// may be called at any time.
+	Grid(name string, progress func() (done, total int64))
+
 	// Network is this node's part in the network, nil if there is no other node.
 	Network() node.Node
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/queue/coherence"
 	"github.com/orwl/go-orwl/internal/tally"
+	"github.com/orwl/go-orwl/locks"
 )
 
 // Two ways to look at places and resources from outside: observers hear of events, and Inspect
@@ -253,6 +254,25 @@ func (r *Resource) Inspect() State {
 		s.RelaxedWaits, s.OrderedWaits = int(v&relaxedMask/oneRelaxed), v&busy != 0
 	}
 	return s
+}
+
+// Guarded is the algorithm of the guard, what its ranks have counted together, and how often each has acquired. The algorithm is
+// empty before the first relaxed access.
+func (r *Resource) Guarded() (algorithm string, all locks.Counts, acquired []uint64) {
+	g := r.guard.Load()
+	if g == nil {
+		return "", all, nil
+	}
+	if counts, is := g.locks.Relaxed.(interface {
+		Algorithm() string
+		Counts() []locks.Counts
+	}); is {
+		algorithm = counts.Algorithm()
+		for _, c := range counts.Counts() {
+			all, acquired = all.Add(c), append(acquired, c.Acquired)
+		}
+	}
+	return algorithm, all, acquired
 }
 
 // parts are the two counts of a word.

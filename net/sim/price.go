@@ -2,9 +2,7 @@ package sim
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -155,13 +153,6 @@ func (p *predictor) apart(a, b int32) int {
 //
 //go:embed machines.json
 var machinesFile []byte
-
-// MachinesHash is the hash of the figures of all described machines. Print it beside a
-// comparison: the figures stand before the result.
-func MachinesHash() string {
-	hash := sha256.Sum256(machinesFile)
-	return hex.EncodeToString(hash[:6])
-}
 
 // Machine is a described machine.
 type Machine struct {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -30,6 +31,8 @@ type State struct {
 	WaitsFor []WaitEdge `json:"waits_for"`
 	// Workers is nil before the run.
 	Workers *Workers `json:"workers,omitempty"`
+	// Grids are the grids of the program, in its order.
+	Grids []Grid `json:"grids,omitempty"`
 	// Sent is how many bytes this node has sent to each node, by number, headers of messages included. It is nil if there is
 	// one node.
 	Sent []uint64 `json:"sent_bytes,omitempty"`
@@ -72,6 +75,16 @@ type PastLife struct {
 type Workers struct {
 	All    int `json:"all"`
 	Asleep int `json:"asleep"` // they have found nothing to do
+	// Taken is how often one of them has taken a task of another one, since it had nothing else to do: for one round, or for several
+	// in a row.
+	Taken uint64 `json:"taken,omitempty"`
+}
+
+// Grid is how far a node is with its blocks of a grid. Each sweep of each block counts.
+type Grid struct {
+	Grid  string `json:"grid"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total"` // unless a reduction ends the grid before
 }
 
 // Pace is the time of a round, beside the least time that it can have.
@@ -178,10 +191,38 @@ type ResourceState struct {
 	// does not know which task makes a relaxed access.
 	RelaxedWaits int  `json:"relaxed_waits,omitempty"`
 	OrderedWaits bool `json:"ordered_waits,omitempty"`
+	// Guard is the lock of relaxed access, at the resource's home, from the first relaxed access on.
+	Guard *Guard `json:"guard,omitempty"`
 	// Whole says that the queue is complete. For a resource with another home it shows
 	// this node's requests only.
 	Whole bool         `json:"whole"`
 	Queue []GroupState `json:"queue"` // the first group is granted, if any is
+}
+
+// Guard is a lock, and how its ranks have fared since the beginning.
+type Guard struct {
+	Algorithm string `json:"algorithm"`
+	Acquired  uint64 `json:"acquired"`
+	Waited    uint64 `json:"waited"` // the acquisitions that found a predecessor
+	Near      uint64 `json:"near"`   // the acquisitions whose holder handed the lock on within its element of the machine
+	// Unfair is the coefficient of variation of the acquisitions of the ranks that have any: 0 is fair.
+	Unfair float64 `json:"unfair"`
+}
+
+// Unfairness is the coefficient of variation of the numbers that are not 0.
+func Unfairness(acquired []uint64) float64 {
+	n, sum, squares := 0.0, 0.0, 0.0
+	for _, a := range acquired {
+		if a > 0 {
+			v := float64(a)
+			n, sum, squares = n+1, sum+v, squares+v*v
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	mean := sum / n
+	return math.Sqrt(max(0, squares/n-mean*mean)) / mean
 }
 
 // GroupState is a group of a queue: a writer, or neighbouring readers.

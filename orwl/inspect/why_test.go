@@ -347,3 +347,15 @@ func TestStateText(t *testing.T) {
 		t.Error("String has changed the state")
 	}
 }
+
+// The ranks of a lock that acquire equally often are treated fairly. Those that do not ask do not count.
+func TestUnfairness(t *testing.T) {
+	for _, c := range []struct {
+		acquired []uint64
+		want     float64
+	}{{nil, 0}, {[]uint64{0, 0}, 0}, {[]uint64{5, 5, 0}, 0}, {[]uint64{1, 3}, 0.5}} {
+		if got := Unfairness(c.acquired); got != c.want {
+			t.Errorf("%v: %v, want %v", c.acquired, got, c.want)
+		}
+	}
+}

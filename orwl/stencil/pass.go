@@ -102,6 +102,7 @@ func (g *Grid) declare() error {
 			g.declareTree(stage, turn)
 		}
 	}
+	inner.OfRuntime(g.rt).Grid(g.o.Name, g.Progress)
 	return g.fill()
 }
 

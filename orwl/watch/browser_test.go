@@ -27,6 +27,14 @@ func opened(t *testing.T, width, height int, next func() inspect.Run) *browser.B
 func show(t *testing.T, p *Page, width, height int) *browser.Browser {
 	t.Helper()
 	b := browser.Open(t, width, height)
+	serving(t, b, p)
+	b.Until(`typeof looks === 'object' && looks.length > 1`)
+	return b
+}
+
+// serving serves a page, and opens it.
+func serving(t *testing.T, b *browser.Browser, p *Page) {
+	t.Helper()
 	mux := http.NewServeMux()
 	p.Register(mux)
 	s, err := port.Serve(t.Context(), port.Options{Address: "127.0.0.1:0", Handler: mux, Closing: p.Close})
@@ -35,8 +43,6 @@ func show(t *testing.T, p *Page, width, height int) *browser.Browser {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	b.Show("http://" + s.Address() + "/")
-	b.Until(`typeof looks === 'object' && looks.length > 1`)
-	return b
 }
 
 // The page names the culprit of a hang, and the keys lead there.
@@ -144,4 +150,65 @@ func TestPageOfMany(t *testing.T) {
 	b.Key("w")
 	b.Until(`wave && $('note').textContent.includes('Dark is behind')`)
 	b.Shot("rounds")
+}
+
+// The page shows the locks of a run with their fairness, the tasks that workers take from each other, the grids, and the
+// queue of a resource as it moves.
+func TestPageOfLocks(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	looked := uint64(0)
+	b := opened(t, 1280, 900, func() inspect.Run {
+		looked++
+		r := ring(false)
+		s := r.Nodes[0].State
+		s.Workers.Taken = 100 * looked
+		s.Grids = []inspect.Grid{{Grid: "heat", Done: int64(looked), Total: 1000}, {Grid: "wave", Done: 500, Total: 1000}}
+		first := []string{"north", "log"}[looked%2]
+		s.Resources = []inspect.ResourceState{
+			{Resource: "table", Size: 4096, Guard: &inspect.Guard{Algorithm: "RMA-RW", Acquired: 1000 * looked, Waited: 250 * looked, Near: 500 * looked, Unfair: 0.5}},
+			{Resource: "edge 1", Size: 64, Whole: true, Version: looked, Queue: []inspect.GroupState{
+				{Mode: "write", Granted: true, Members: []inspect.RequestState{{Who: first}}},
+				{Mode: "read", Members: []inspect.RequestState{{Who: "middle"}, {Who: "south"}}},
+			}},
+		}
+		return r
+	})
+	b.Until(`$('tables').innerText.replace(/\s+/g, ' ').includes('table, RMA-RW')`)
+	b.Until(`/table, RMA-RW\s+[1-9]\d+\s+25 %\s+50 %\s+0.50/.test($('tables').innerText)`)
+	b.Until(`/[1-9]\d* times a second, a worker took a task of another one/.test($('wtext').textContent)`)
+	b.Until(`$('numbers').innerText.replace(/\s+/g, ' ').includes('50 % of wave')`)
+	b.Until(`$('blame').innerText.includes('The resources that they waited for longest: ')`)
+	b.Eval(`[...$('blame').querySelectorAll('button')].find(e => e.textContent === 'edge 1').click()`)
+	b.Until(`!$('queuebox').hidden && $('queue').innerText.replace(/\s+/g, ' ').includes('write: north read: middle, south')`)
+	b.Until(`$('queue').innerText.includes('write: log')`) // it has moved
+	b.Shot("locks")
+	b.Key(" ")
+	b.Until(`$('queuenote').textContent.includes('was paused')`)
+	b.Eval(`choose('middle')`)
+	b.Until(`$('queueof').textContent === 'edge 2'`)
+}
+
+// A program without tasks shows its own tables: a bar for each of many rows.
+func TestPageOfTables(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	p := New(func() *orwl.Runtime { return nil })
+	read := 0.0
+	p.Tables(func(context.Context) []Table {
+		read++
+		t := Table{Title: "Volumes", Columns: []Column{{"keys", Number}, {"locked, a second", Rate}}}
+		for i := range 64 {
+			t.Rows = append(t.Rows, Row{fmt.Sprint("volume ", i), []float64{float64(i), read * float64(i)}})
+		}
+		return []Table{t}
+	})
+	b := browser.Open(t, 390, 800)
+	serving(t, b, p)
+	b.Until(`$('head').textContent === 'This program has no tasks' && $('tasksbox').hidden`)
+	b.Until(`$('tables').innerText.includes('keys: 0 to 63, mean 31.5')`)
+	b.Until(`/locked, a second: 0.0 to [1-9]/.test($('tables').innerText)`)
+	b.Until(`document.querySelectorAll('#tables canvas').length === 2`)
+	if wide := b.Eval(`document.documentElement.scrollWidth`).(float64); wide > 390 {
+		t.Errorf("the page is %v points wide, and the phone 390", wide)
+	}
+	b.Shot("tables")
 }

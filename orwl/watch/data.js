@@ -6,7 +6,7 @@ const states = {
 
 // Data. A look has its program's number, and a program has the names of the tasks.
 const programs = new Map()
-let looks = [], pictures = [], at = -1 /* -1: live */, chosen = null, ended = false, lost = false, wave = false, wanted = null
+let looks = [], pictures = [], tables = [], at = -1 /* -1: live */, chosen = null, ended = false, lost = false, wave = false, wanted = null
 const keep = 65e3, most = 2400
 const shown = () => looks[at < 0 ? looks.length - 1 : at]
 const programOf = l => programs.get(l.program)
@@ -28,6 +28,7 @@ function took(l) {
   looks.push(l)
   while (at < 0 && looks.length > 1 && looks[0].at < l.at - keep || looks.length > most) { looks.shift(); if (at > 0) at-- }
   pictures = pictures.filter(p => p.at >= looks[0].at - 2000)
+  tables = tables.filter(t => t.at >= looks[0].at - 6000)
   if (at < 0) soon()
 }
 const source = new EventSource('/watch/events')
@@ -39,6 +40,11 @@ source.addEventListener('program', e => {
 })
 source.addEventListener('look', e => { lost = ended = false; took(JSON.parse(e.data)) })
 source.addEventListener('picture', e => { pictures.push(JSON.parse(e.data)); if (at < 0) soon() })
+source.addEventListener('tables', e => {
+  tables.push(JSON.parse(e.data))
+  if (!looks.length) { lost = ended = false; tables = tables.slice(-60) }
+  if (at < 0) soon()
+})
 source.addEventListener('end', () => { ended = true; soon() }) // another life of the run may come to this port
 source.onerror = () => { if (!ended) { lost = true; soon() } }
 source.onopen = () => { lost = false; setTimeout(openLink, 400); soon() }
@@ -47,7 +53,9 @@ source.onopen = () => { lost = false; setTimeout(openLink, 400); soon() }
 function blame(l) {
   const p = programOf(l), ends = new Map()
   l.blame = new Map()
+  l.short = new Map() // by resource: so many tasks wait for it
   if (!p) return
+  for (const [k, w] of l.wait) if (w.resource >= 0 && l.states[k] !== 'q') { const n = p.resources[w.resource]; l.short.set(n, (l.short.get(n) || 0) + 1) }
   const name = k => {
     const way = []
     let end = null

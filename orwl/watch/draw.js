@@ -5,6 +5,7 @@ function theme(to) {
   $('theme').textContent = to === 'dark' ? 'Light' : 'Dark'
   const s = getComputedStyle(document.documentElement)
   for (const k of ['back', 'ink', 'soft', 'line', 'panel', 'c', 'd', 't', 'q', 'i', 'x', 'hot', 'good']) colours[k] = s.getPropertyValue('--' + k).trim()
+  drawn = null // the tables have the colours, too
   drawLegend(); soon()
 }
 function shape(g, s, x, y, w, h) {

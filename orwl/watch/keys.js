@@ -6,10 +6,15 @@ function draw() {
   verdict(l)
   $('pause').textContent = at < 0 ? 'Pause' : 'Go on'; $('pause').setAttribute('aria-pressed', at >= 0)
   $('wave').setAttribute('aria-pressed', wave)
+  $('tasksbox').hidden = $('whybox').hidden = !l && tables.length > 0
+  drawTables(l)
   if (!l || !programOf(l)) return
   const back = looks[looks.length - 1].at - l.at
   $('when').textContent = new Date(l.at).toLocaleTimeString() + (at < 0 ? '' : ', paused' + (back ? ', ' + long(back) + ' back' : '')) + ' · seen by node ' + l.from
-  numbers(l, drawField(l)); workers(l); drawMap(l); drawTime(); lifeWords(l); drawLives(l); drawSent(l); spent(l); panel(l)
+  numbers(l, drawField(l)); workers(l); drawMap(l); drawTime(); lifeWords(l); drawLives(l); drawSent(l); spent(l)
+  $('queuebox').hidden = true
+  if (followed !== null) drawQueue(followed)
+  panel(l)
 }
 
 // Mouse, touch and keys.
@@ -44,7 +49,7 @@ document.onkeydown = e => {
   const arrows = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]}
   if (inMap && arrows[e.key]) beside(...arrows[e.key])
   else if (inMap && e.key === 'Enter') { const l = shown(), w = l && chosen !== null && l.wait.get(numberOf(l, chosen)); if (w && w.behind >= 0) choose(programOf(l).names[w.behind]) }
-  else if (e.key === 'Escape') { chosen = null; soon() }
+  else if (e.key === 'Escape') choose(null)
   else if (e.key === ' ' && !button) pause(at < 0)
   else if (e.key === '[') step(-1)
   else if (e.key === ']') step(1)
@@ -56,7 +61,7 @@ document.onkeydown = e => {
   else return
   e.preventDefault()
 }
-window.onresize = soon
+window.onresize = () => { drawn = null; soon() }
 fetch('/healthz').then(r => { $('more').hidden = !r.ok }, () => {}) // it is there beside metrics
 let first = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'
 try { first = localStorage.orwlTheme || first } catch {}

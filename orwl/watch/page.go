@@ -19,6 +19,7 @@ import (
 // Page is the live page of a process, and the events that it asks for. It looks at the run while it has a reader.
 type Page struct {
 	of  func() *orwl.Runtime
+	own func(ctx context.Context) []Table                       // nil: the program has no tables of its own
 	ask func(ctx context.Context) (run inspect.Run, there bool) // false: there is no runtime yet
 
 	mu      sync.Mutex
@@ -34,6 +35,7 @@ type Page struct {
 	programs map[int][]byte
 	painting bool // a goroutine paints the picture
 	painted  time.Time
+	listed   time.Time // when the tables were read
 }
 
 // reader is an open stream of events.
@@ -88,7 +90,7 @@ func (p *Page) Close() {
 	}
 }
 
-//go:embed page.html page.css data.js words.js draw.js keys.js
+//go:embed page.html page.css data.js words.js draw.js tables.js keys.js
 var sources embed.FS
 
 // page is the whole page. Its scripts are one, in this order.
@@ -103,7 +105,7 @@ var page = sync.OnceValue(func() []byte {
 		}
 		return all
 	}
-	r := strings.NewReplacer("/* page.css */\n", read("page.css"), "/* the scripts */\n", read("data.js", "words.js", "draw.js", "keys.js"))
+	r := strings.NewReplacer("/* page.css */\n", read("page.css"), "/* the scripts */\n", read("data.js", "words.js", "draw.js", "tables.js", "keys.js"))
 	return []byte(r.Replace(read("page.html")))
 })
 
@@ -197,6 +199,7 @@ func (p *Page) look() {
 		if !p.seen(run, there) {
 			return
 		}
+		p.list(run)
 		if rt := p.of(); rt != nil {
 			p.paint(rt)
 		}

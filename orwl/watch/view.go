@@ -33,8 +33,9 @@ type look struct {
 	Works []int          `json:"works"`
 	On    map[int]string `json:"on,omitempty"` // a task waits for this, which is no task
 	Where map[int]string `json:"where,omitempty"`
-	Sent  [][]uint64     `json:"sent,omitempty"` // bytes, from and to
-	Life  *inspect.Life  `json:"life,omitempty"` // seen by the node that has asked
+	Sent  [][]uint64     `json:"sent,omitempty"`  // bytes, from and to
+	Life  *inspect.Life  `json:"life,omitempty"`  // seen by the node that has asked
+	Grids []inspect.Grid `json:"grids,omitempty"` // of all nodes together
 }
 
 // lookedNode is a node in a look.
@@ -46,6 +47,7 @@ type lookedNode struct {
 	Starting bool               `json:"starting"`
 	Workers  int                `json:"workers"`
 	Asleep   int                `json:"asleep"`
+	Taken    uint64             `json:"taken"`
 }
 
 // letters are the states of tasks in a look.
@@ -118,11 +120,12 @@ func (v *viewer) view(run inspect.Run) (l look, changed bool) {
 		var sent []uint64
 		if s := n.State; s != nil {
 			seen.Running, seen.Starting, sent = s.Running, s.Starting, s.Sent
+			l.Grids = addGrids(l.Grids, s.Grids)
 			if n.Node == run.From {
 				l.Life = s.Life
 			}
 			if s.Workers != nil {
-				seen.Workers, seen.Asleep = s.Workers.All, s.Workers.Asleep
+				seen.Workers, seen.Asleep, seen.Taken = s.Workers.All, s.Workers.Asleep, s.Workers.Taken
 			}
 		}
 		l.Nodes = append(l.Nodes, seen)
@@ -131,6 +134,19 @@ func (v *viewer) view(run inspect.Run) (l look, changed bool) {
 		}
 	}
 	return l, changed
+}
+
+// addGrids adds the grids of a node, by their names.
+func addGrids(all, more []inspect.Grid) []inspect.Grid {
+	for _, g := range more {
+		i := slices.IndexFunc(all, func(o inspect.Grid) bool { return o.Grid == g.Grid })
+		if i < 0 {
+			all = append(all, g)
+			continue
+		}
+		all[i].Done, all[i].Total = all[i].Done+g.Done, all[i].Total+g.Total
+	}
+	return all
 }
 
 // keepSilent adds the tasks of nodes that do not answer, as they were known before.

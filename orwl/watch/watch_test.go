@@ -339,3 +339,36 @@ func (u *until) Write(b []byte) (int, error) {
 	}
 	return u.text.Write(b)
 }
+
+// Tables are told with the looks. Locks stand before the program's own ones, and those that were acquired most often come first.
+func TestTables(t *testing.T) {
+	r := ring(false)
+	for i := range mostLocks + 1 {
+		g := &inspect.Guard{Algorithm: "MCS", Acquired: uint64(4 * i), Waited: uint64(i)}
+		r.Nodes[1].State.Resources = append(r.Nodes[1].State.Resources, inspect.ResourceState{Resource: fmt.Sprint("r", i), Home: 1, Guard: g})
+		r.Nodes[0].State.Resources = append(r.Nodes[0].State.Resources, inspect.ResourceState{Resource: fmt.Sprint("r", i), Home: 1, Guard: g})
+	}
+	p, at, _ := watched(t, func() inspect.Run { return r })
+	p.Tables(func(context.Context) []Table {
+		return []Table{{Title: "own", Columns: []Column{{"keys", Number}}, Rows: make([]Row, 2*mostRows)}}
+	})
+	next, stop := stream(t, at)
+	defer stop()
+	name, data := next()
+	for name != "tables" {
+		name, data = next()
+	}
+	var told struct{ Tables []Table }
+	if err := json.Unmarshal([]byte(data), &told); err != nil {
+		t.Fatal(err)
+	}
+	if len(told.Tables) != 2 || len(told.Tables[0].Rows) != mostLocks || len(told.Tables[1].Rows) != mostRows {
+		t.Fatalf("%d tables: %.300s", len(told.Tables), data)
+	}
+	if first := told.Tables[0].Rows[0]; first.Name != "r16, MCS" || fmt.Sprint(first.Values) != "[64 0.25 0 0]" {
+		t.Errorf("the first lock is %v", first)
+	}
+	if second := told.Tables[0].Rows[1]; second.Name != "r15, MCS" { // its home tells of a lock, and no other node
+		t.Errorf("the second lock is %v", second)
+	}
+}

@@ -26,8 +26,12 @@ function numbers(l, picture) {
   p.rounds.forEach((r, k) => { all += r; done += Math.min(r, l.rounds[k]) })
   let old = null
   if (picture) for (const q of pictures) if (q.at < picture.at && picture.at - q.at < 8000 && !old) old = q
+  if (l.grids && l.grids.length) {
+    done = all = 0
+    for (const g of l.grids) { done += g.done; all += g.total }
+    if (l.grids.length > 1) for (const g of l.grids.slice(0, 6)) parts.push(['of ' + (g.grid || 'a grid'), Math.floor(100 * g.done / Math.max(1, g.total)) + ' %'])
+  }
   if (picture && picture.total) {
-    done = picture.done; all = picture.total
     if (old) parts.push(['sweeps a second', ((picture.done - old.done) / (picture.at - old.at) * 1000).toFixed(1)])
   }
   if (b) parts.push(['rounds a second', rate < 10 ? rate.toFixed(1) : Math.round(rate)])
@@ -37,7 +41,8 @@ function numbers(l, picture) {
   if (all) {
     const d = document.createElement('div'), bar = document.createElement('progress')
     bar.max = all; bar.value = done; bar.setAttribute('aria-label', 'progress')
-    const left = rate > 0 && !(picture && picture.total) ? (all - done) / (l.states.length * rate) : 0
+    const was = b && b.grids ? b.grids.reduce((sum, g) => sum + g.done, 0) : 0
+    const left = l.grids && l.grids.length ? (b && done > was ? (all - done) / (done - was) * (l.at - b.at) / 1000 : 0) : rate > 0 ? (all - done) / (l.states.length * rate) : 0
     d.append(bar, ' ', Object.assign(document.createElement('b'), {textContent: Math.floor(100 * done / all) + ' %'}), left ? ' done, about ' + long(left * 1000) + ' left' : ' done')
     box.append(d)
   }
@@ -58,19 +63,22 @@ function workers(l) {
   const part = x => Math.round(100 * x / all), parts = {wc: part(busy), wa: part(asleep)}
   parts.ws = Math.max(0, 100 - parts.wc - parts.wa)
   for (const id in parts) $(id).style.width = parts[id] + '%'
-  $('wtext').textContent = many(Math.round(all / n), 'worker') + ': ' + parts.wc + ' % of their time in bodies, ' + parts.ws + ' % looking for work, ' + parts.wa + ' % asleep'
+  const b = before(l, 5000), sum = x => x.nodes.reduce((n, y) => n + y.taken, 0), taken = b ? Math.max(0, sum(l) - sum(b)) / (l.at - b.at) * 1000 : 0
+  $('wtext').textContent = many(Math.round(all / n), 'worker') + ': ' + parts.wc + ' % of their time in bodies, ' + parts.ws + ' % looking for work, ' + parts.wa + ' % asleep' +
+    (taken ? '; ' + (taken < 10 ? taken.toFixed(1) : Math.round(taken)) + ' times a second, a worker took a task of another one' : '')
 }
 
 // spent says what the tasks did in the last minute, and what those that waited had to wait for in the end.
 let spentAt = 0
 function spent(l) {
   if (at < 0 && l.at - spentAt < 900 && l.at >= spentAt) return
-  const sum = {}, guilty = new Map(), box = $('spent'), p = programOf(l)
+  const sum = {}, guilty = new Map(), scarce = new Map(), box = $('spent'), p = programOf(l)
   let all = 0, waits = 0, n = 0
   for (const a of looks) {
     if (a.at > l.at || l.at - a.at > 6e4) continue
     for (const s in a.count) { sum[s] = (sum[s] || 0) + a.count[s]; all += a.count[s] }
     a.blame.forEach((v, name) => { guilty.set(name, (guilty.get(name) || 0) + v); waits += v })
+    a.short.forEach((v, name) => scarce.set(name, (scarce.get(name) || 0) + v))
     n++
   }
   $('spentbox').hidden = n < 2 || !all
@@ -93,6 +101,12 @@ function spent(l) {
     list.append(item)
   }
   $('blame').append(say, list)
+  const most = [...scarce].sort((a, b) => b[1] - a[1]).slice(0, 4).filter((x, k) => !k || x[1] > waits / 50)
+  if (!most.length) return
+  const which = document.createElement('p')
+  which.append('The resources that they waited for longest: ')
+  most.forEach(([name, v], k) => { const e = Object.assign(document.createElement('button'), {className: 'link', textContent: name}); e.onclick = () => follow(name); which.append(k ? ', ' : '', e, ' ' + (100 * v / waits).toFixed(0) + ' %') })
+  $('blame').append(which)
 }
 
 // lifeWords says which life the run is in, from where the next one would begin, and what ended the lives before.
@@ -126,6 +140,7 @@ function verdict(l) {
   let head, text, kind = ''
   if (ended) { head = 'The program has ended, or this node has left'; text = l ? l.why.text : ''; kind = 'off' }
   else if (lost) { head = 'This node does not answer'; text = 'The page tries again. Another node of the run shows the same: the port plus the number of the node.'; kind = 'off' }
+  else if (!l && tables.length) { head = 'This program has no tasks'; text = 'Its figures are below, of this node.'; kind = 'off' }
   else if (!l) { head = 'Connecting'; text = 'No tasks yet: the program has not made its runtime.'; kind = 'off' }
   else if (l.why.stands) { head = 'Something stands still. This is the culprit:'; text = l.why.text; kind = 'stands' }
   else { head = 'It moves'; text = l.why.text }
@@ -134,7 +149,6 @@ function verdict(l) {
   told = head + text
   v.className = kind; $('head').textContent = head; $('text').textContent = text
 }
-let asked = 0, queue = null
 // picked is the task that is chosen. If none is, and something stands still, it is one that waits for the culprit.
 function picked(l) {
   const first = l.why.stands && l.why.chain ? l.why.chain[0] : null
@@ -163,17 +177,7 @@ function panel(l) {
   if (behind) say.textContent += ' ' + (behind === 1 ? '1 task waits' : behind + ' tasks wait') + ' for ' + p.names[k] + '.'
   box.append(list, say)
   const first = l.wait.get(k)
-  if (first && first.resource >= 0) {
-    const name = p.resources[first.resource], line = document.createElement('p')
-    line.className = 'small'
-    line.textContent = queue && queue.resource === name ? 'The queue of ' + name + ' (home: node ' + queue.home + ', ' + size(queue.size_bytes) + '): ' +
-      (queue.queue.map(g => (g.granted ? 'now ' : 'then ') + g.mode + ' by ' + g.members.map(m => m.who).join(', ')).join('; ') || 'empty') : ''
-    box.append(line)
-    if (at < 0 && Date.now() - asked > 400) {
-      asked = Date.now()
-      fetch('/watch/resource?name=' + encodeURIComponent(name)).then(r => r.ok ? r.json() : null).then(q => { queue = q }, () => {})
-    }
-  }
+  if (first && first.resource >= 0 && followed === null) drawQueue(p.resources[first.resource])
 }
-function choose(name) { chosen = name; soon() }
+function choose(name) { chosen = name; followed = null; soon() }
 

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/wire"
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -185,6 +187,32 @@ func (t *Strings) Here(ctx context.Context) (keys, bytes int64, err error) {
 	}
 	keys, err = t.lengthHere(ctx)
 	return keys, bytes, err
+}
+
+// Volume is a volume that this node keeps.
+type Volume struct {
+	Number      int
+	Keys, Bytes int64
+	Acquired    uint64 // how often its lock was acquired, and how often that found a predecessor
+	Waited      uint64
+	Unfair      float64 // how much the acquisitions of the lock's ranks differ: see inspect.Unfairness
+}
+
+// Kept are the volumes that this node keeps. Each is locked for a moment, one after another.
+func (t *Strings) Kept(ctx context.Context) (all []Volume, err error) {
+	for i, r := range t.volumes {
+		if r == nil {
+			continue
+		}
+		v := Volume{Number: i, Bytes: int64(r.Size())}
+		if v.Keys, err = lengthOf(ctx, r, t.o.Now); err != nil {
+			return nil, err
+		}
+		_, counts, each := (*queue.Resource)(r).Guarded()
+		v.Acquired, v.Waited, v.Unfair = counts.Acquired, counts.Waited, inspect.Unfairness(each)
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 // lengthHere is how many keys this node has. It takes away those that have expired.

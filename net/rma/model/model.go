@@ -1,9 +1,6 @@
 package model
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -151,16 +148,6 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("model: machine %q: the time of a rank's own instructions is negative", m.Name)
 	}
 	return m.Scheduler.validate(m.Name)
-}
-
-// Hash is a hash of the model. Print it before a comparison: the figures stand before the result.
-func (m *Model) Hash() string {
-	text, err := json.Marshal(m)
-	if err != nil {
-		panic(fmt.Sprintf("model: machine %q: %v", m.Name, err)) // an infinite cost
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:6])
 }
 
 // String is a table of the model, with one line for each level.

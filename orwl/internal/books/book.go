@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/park"
 	"github.com/orwl/go-orwl/internal/queue"
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
 )
 
@@ -19,10 +20,11 @@ type book struct {
 	round  []uint32 // which one the task runs next
 	ended  []bool   // it takes empty turns, if any
 	look   bitmap
-	at     uint32   // where the next look begins
-	next   []uint32 // the next task that hangs on the same edge, counted from 1
-	steps  uint32   // how many were run
-	holds  *book    // the book whose lock this book's worker holds, or nil
+	at     uint32      // where the next look begins
+	next   []uint32    // the next task that hangs on the same edge, counted from 1
+	steps  uint32      // how many were run
+	holds  *book       // the book whose lock this book's worker holds, or nil
+	taken  tally.Count // how often this book's worker has run a task out of another book
 
 	_     [64]byte    // other workers touch the fields below
 	short atomic.Bool // bodies run under the lock

@@ -61,3 +61,25 @@ func TestFlush(t *testing.T) {
 		})
 	}
 }
+
+// TestTaken: it counts when a worker takes a task of another one, and not when it takes one of its own.
+func TestTaken(t *testing.T) {
+	const rounds = 5
+	for worker, want := range []uint64{0, 2} {
+		var s liveness.System
+		all := make([]plan.Task, 2)
+		for i := range all {
+			s.Tasks = append(s.Tasks, liveness.Task{Accesses: []liveness.Access{{Resource: fmt.Sprint(i), Mode: queue.Write}}})
+			all[i].Rounds = rounds
+		}
+		p := New(Options{Plan: plan.New(s, all), Owner: make([]int32, 2), Workers: 2, Run: func(_, _ int, k uint32) Outcome {
+			if k == rounds {
+				return Ends
+			}
+			return Goes
+		}})
+		if p.Work(worker); p.Taken() != want {
+			t.Errorf("worker %d has run all tasks of worker 0, and has taken %d, want %d", worker, p.Taken(), want)
+		}
+	}
+}

@@ -227,6 +227,15 @@ func (p *Pool) Asleep() (n int) {
 	return n
 }
 
+// Taken is how often a worker has run a task out of the book of another one, for one round or several in a row. Any goroutine may
+// ask.
+func (p *Pool) Taken() (n uint64) {
+	for _, b := range p.workers() {
+		n += b.taken.Load()
+	}
+	return n
+}
+
 // Stop has all workers return after the bodies that run now, and ends each Await. Any goroutine may call it.
 func (p *Pool) Stop() {
 	p.point()
@@ -271,6 +280,7 @@ func (p *Pool) help(worker int) (helped bool) {
 	for i := 1; i < p.Workers; i++ {
 		b := p.books[(worker+i)%p.Workers]
 		if !b.short.Load() && b.one(worker) {
+			p.books[worker].taken.Inc()
 			return true
 		}
 	}

@@ -28,7 +28,8 @@ type Line struct {
 	Alone    bool // the run has one node
 	Planned  bool // the run has the resource for itself, or waits for it
 	Now      queue.State
-	Requests []Request // in the order of the queue, after Look
+	Guard    *inspect.Guard // nil: there was no relaxed access here
+	Requests []Request      // in the order of the queue, after Look
 
 	grants bool   // the plan grants some
 	upTo   uint32 // the last ticket of these
@@ -37,6 +38,9 @@ type Line struct {
 // Look adds what only the resource knows to the requests of this node's tasks, and sorts them all.
 func (l *Line) Look(r *queue.Resource) {
 	l.Now = r.Inspect()
+	if algorithm, all, each := r.Guarded(); algorithm != "" {
+		l.Guard = &inspect.Guard{Algorithm: algorithm, Acquired: all.Acquired, Waited: all.Waited, Near: all.Passed, Unfair: inspect.Unfairness(each)}
+	}
 	for _, g := range l.Now.Guests() {
 		l.Requests = append(l.Requests, Request{
 			Who: fmt.Sprintf("node %d", g.Node), Node: int(g.Node), Mode: g.Mode, Granted: g.Granted, Ticket: g.Ticket,
@@ -101,7 +105,7 @@ func (l *Line) state() inspect.ResourceState {
 	s := inspect.ResourceState{
 		Resource: l.Resource, Home: l.Home, Whole: l.Whole, Queue: []inspect.GroupState{},
 		Size: l.Now.Size, Version: l.Now.Version, Fence: l.Now.Fence, Broken: l.Now.Broken != nil,
-		RelaxedWaits: l.Now.RelaxedWaits, OrderedWaits: l.Now.OrderedWaits,
+		RelaxedWaits: l.Now.RelaxedWaits, OrderedWaits: l.Now.OrderedWaits, Guard: l.Guard,
 	}
 	for i, r := range l.Requests {
 		last := len(s.Queue) - 1

@@ -33,10 +33,16 @@ func (m *Movie) Add(p Picture, shown time.Duration) {
 // GIF writes the movie, which goes round for ever. A movie without a picture is an error.
 func (m *Movie) GIF(to io.Writer) error { return gif.EncodeAll(to, &m.frames) }
 
-// colours are those that a picture needs: black and white, two greys, and as many of its
+// greys are the shades of letters.
+const greys = 16
+
+// colours are those that a picture needs: from black to white, two greys, and as many of its
 // palettes as a GIF has room for.
 func (p Picture) colours() (all color.Palette) {
-	all = color.Palette{rgb(0xFFFFFF), rgb(0), rgb(0x606060), rgb(0xF0F0F0), outOfRange}
+	all = color.Palette{rgb(0x606060), rgb(0xF0F0F0), outOfRange}
+	for i := range uint32(greys) {
+		all = append(all, rgb(0x010101*(i*0xFF/(greys-1))))
+	}
 	each := (256 - len(all)) / max(1, len(p))
 	for _, panel := range p {
 		palette := panel.Palette

@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"golang.org/x/image/font"
-	"golang.org/x/image/font/basicfont"
+	"golang.org/x/image/font/inconsolata"
 	"golang.org/x/image/math/fixed"
 )
 
@@ -30,8 +30,8 @@ const (
 	barWide    = 14
 	labelWide  = 9 * textStep // for nine characters
 	panelStep  = margin + barWide + margin/2 + labelWide
-	textHigh   = 13 // of the face
-	textStep   = 7
+	textHigh   = 16 // of the face
+	textStep   = 8
 )
 
 // Image draws the picture.
@@ -57,7 +57,7 @@ func (p Picture) PNG(to io.Writer) error { return png.Encode(to, p.Image()) }
 
 // write draws a text with its upper left corner at a point.
 func write(to draw.Image, at image.Point, text string, ink color.Color) {
-	face := basicfont.Face7x13
+	face := inconsolata.Regular8x16
 	d := font.Drawer{Dst: to, Src: image.NewUniform(ink), Face: face, Dot: fixed.P(at.X, at.Y+face.Ascent)}
 	d.DrawString(text)
 }

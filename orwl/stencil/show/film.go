@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	mostFrames = 64 // of a film. It has half as many at least, if the run has so many exchanges
-	filmLong   = 320
+	mostFrames = 64  // of a film. It has half as many at least, if the run has so many exchanges
+	filmLong   = 320 // pixels of the longer side that a film keeps; one that stands alone is drawn twice as large
 	frameShown = time.Second / 15
 	lastShown  = time.Second
 )
@@ -152,17 +152,17 @@ func (f *Film) add(other []shot) {
 func (f *Film) span() (least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	for _, s := range f.frames {
-		p := f.view.shot(s)
+		p := f.view.shot(s, filmLong)
 		l, m := p.Span()
 		least, most = min(least, l), max(most, m)
 	}
 	return least, most
 }
 
-// shot draws a frame.
-func (v View) shot(s shot) picture.Panel {
+// shot draws a frame with a longer side of so many pixels.
+func (v View) shot(s shot, long int) picture.Panel {
 	p := v.panel(nil, nil)
-	p.Rows, p.Cols, p.Values, p.Long = s.Rows, s.Cols, picture.Cells(s.Cells, s.Cols), filmLong
+	p.Rows, p.Cols, p.Values, p.Long = s.Rows, s.Cols, picture.Cells(s.Cells, s.Cols), long
 	p.Title = fmt.Sprintf("%s after %d sweeps", p.Title, s.Sweeps)
 	return p
 }
@@ -175,13 +175,16 @@ func WriteFilms(to io.Writer, films ...*Film) error {
 		}
 	}
 	var m picture.Movie
-	first := films[0].frames
+	first, long := films[0].frames, filmLong
+	if len(films) == 1 {
+		long *= 2
+	}
 	for i, s := range first {
 		var p picture.Picture
 		for _, f := range films {
 			n := slices.IndexFunc(f.frames, func(o shot) bool { return o.Sweeps == s.Sweeps })
 			if n >= 0 { // each may have a frame that the others have dropped
-				p = append(p, f.view.shot(f.frames[n]))
+				p = append(p, f.view.shot(f.frames[n], long))
 			}
 		}
 		if len(p) < len(films) {

@@ -93,6 +93,9 @@ func TestFilm(t *testing.T) {
 			b := all.Image[frame].Bounds()
 			return all.Image[frame].At(b.Dx()/3, b.Dy()*3/4)
 		}
+		if wide := all.Image[0].Bounds().Dx(); wide < 720 {
+			t.Errorf("the film is %d pixels wide, want 720 or more", wide)
+		}
 		if at(0) == at(n/2) || at(n/2) == at(n-1) {
 			t.Errorf("%d sweeps: the first, middle and last frame are %v, %v and %v", sweeps, at(0), at(n/2), at(n-1))
 		}
