@@ -164,11 +164,7 @@ func (t *Task) items(yield func(message.Item) bool) bool {
 		return false
 	}
 	for i, a := range d.Accesses {
-		is := fmt.Sprintf("%s %q", a.Mode, a.Resource)
-		if a.Priority != 0 {
-			is += fmt.Sprintf(" with priority %d", a.Priority)
-		}
-		if !yield(message.Item{What: fmt.Sprintf("access %d of task %q", i+1, t.name), Is: is}) {
+		if !yield(message.Item{What: fmt.Sprintf("access %d of task %q", i+1, t.name), Is: fmt.Sprintf("%s %q", a.Mode, a.Resource)}) {
 			return false
 		}
 	}

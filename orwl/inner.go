@@ -1,8 +1,6 @@
 package orwl
 
 import (
-	"iter"
-
 	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
@@ -32,7 +30,6 @@ type innerTask struct{ t *Task }
 
 func (t innerTask) Read(r *resource.Resource) any  { return t.t.reads(r) }
 func (t innerTask) Write(r *resource.Resource) any { return t.t.writes(r) }
-func (t innerTask) Rounds(n int) iter.Seq[int]     { return t.t.rounds(n) }
 
 func (t innerTask) Accesses() []inner.Access {
 	all := make([]inner.Access, len(t.t.accesses))
