@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
@@ -30,12 +29,10 @@ func well(t *testing.T) *scene {
 	for _, name := range []string{"a", "b"} {
 		task := rt.Task(name)
 		orwl.Writes[byte](task, r)
-		task.Do(func(task *orwl.Task) error {
-			pace := time.NewTicker(time.Millisecond)
-			defer pace.Stop()
-			for range inner.OfTask(task).Rounds(-1) {
-				<-pace.C
-			}
+		pace := time.NewTicker(time.Millisecond)
+		t.Cleanup(pace.Stop)
+		task.Each(-1, func(int) error {
+			<-pace.C
 			return nil
 		})
 	}
@@ -57,10 +54,8 @@ func stalls(t *testing.T) *scene {
 	for i := range 10 {
 		task := rt.Task(fmt.Sprint("task ", i))
 		orwl.Writes[byte](task, r)
-		task.Do(func(task *orwl.Task) error {
-			for range inner.OfTask(task).Rounds(-1) {
-				<-task.Context().Done()
-			}
+		task.Each(-1, func(int) error {
+			<-task.Context().Done()
 			return nil
 		})
 	}

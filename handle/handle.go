@@ -2,6 +2,7 @@ package handle
 
 import (
 	"context"
+	"iter"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/typed"
@@ -94,3 +95,83 @@ func Write[T any](g Grant) ([]T, error) {
 	h := g.held()
 	return typed.Write[T](&h.place, &h.memo)
 }
+
+// Pair is an access that recurs: two handles that alternate. One serves this turn, and the
+// other is in the queue for the next one. Next announces the next access before it
+// releases this one, so all pairs of a resource get it in turn, for ever:
+//
+//	p.Request(r, resource.Write)
+//	for !done {
+//		p.Acquire(ctx)
+//		...
+//		p.Next()
+//	}
+//	p.Cancel()
+//
+// # The last turn
+//
+// After Next the pair has a request in the resource. When its turn comes, the queue waits for
+// it, however long that takes. So a pair that stops after Next must Cancel. If the last
+// turn is known, end it by Release instead: it announces nothing. A loop that can be left
+// early takes care of both by
+//
+//	defer p.Abandon(reason)
+//
+// which takes a request back, abandons an access that is held, and changes nothing if the
+// pair is idle.
+//
+// If a pair is dropped with a request, the requests behind it wait for ever. In a run of
+// package orwl on one node, the report of a stall shows this: a task waits behind "a handle
+// of no task".
+// The accesses of a task cannot be dropped, because the runtime takes them back when the
+// task ends.
+//
+// # Both handles in one
+//
+// One request in the queue is enough for both handles, because only the queue can see the moment at which both are in it.
+type Pair struct{ Handle }
+
+// Next announces the next access and releases this one. No request that comes later gets
+// ahead of the next access.
+func (p *Pair) Next() error {
+	if err := p.place.Renew(); err != nil {
+		return err
+	}
+	return p.renewNews()
+}
+
+// View shows a resource's bytes as elements of type T, for reading. It copies no
+// element. It is valid while the handle holds the resource. A copy of a View shows the
+// same elements. The zero value has no elements.
+//
+// The bytes have the layout of T in this machine's memory. Nothing converts them for
+// another machine: all nodes of a run have the same byte order.
+type View[T any] typed.View[T]
+
+// all are the elements. Their capacity is their number.
+func (v View[T]) all() []T { return typed.View[T](v).Elements() }
+
+// At returns element i. As with a slice, it panics if there is none.
+func (v View[T]) At(i int) T { return v.all()[i] }
+
+// Len is the number of elements.
+func (v View[T]) Len() int { return len(v.all()) }
+
+// All yields the elements in order, with their numbers.
+func (v View[T]) All() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i, x := range v.all() {
+			if !yield(i, x) {
+				return
+			}
+		}
+	}
+}
+
+// Copy copies as many elements to dst as fit and returns their number. The copy stays
+// valid after the release.
+func (v View[T]) Copy(dst []T) int { return copy(dst, v.all()) }
+
+// Sub returns a view of the elements i to j-1. As with a slice, it panics unless
+// 0 <= i <= j <= Len.
+func (v View[T]) Sub(i, j int) View[T] { return View[T](typed.ViewOn(v.all()[i:j:j])) }

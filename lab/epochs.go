@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
+	"github.com/orwl/go-orwl/lab/epoch"
 )
 
 // The benchmarks of foMPI are about windows and epochs, without a lock of ours. Package net/rma has

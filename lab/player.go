@@ -7,7 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/topology"
 )
 

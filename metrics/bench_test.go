@@ -11,7 +11,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
@@ -126,11 +125,7 @@ func tasks(m *metrics.Metrics, modes []queue.Mode, n int) {
 		} else {
 			orwl.Reads[byte](t, r)
 		}
-		t.Do(func(t *orwl.Task) error {
-			for range inner.OfTask(t).Rounds(n) {
-			}
-			return nil
-		})
+		t.Each(n, func(int) error { return nil })
 	}
 	check(rt.Run(context.Background()))
 }

@@ -41,7 +41,6 @@
 //
 // No label grows with the program, with two exceptions: task, which Options.Tasks turns on,
 // and lock, whose values the program gives. No metric has a resource's name as a label.
-// Profiles have it with Options.Profile.
 //
 // # Locks
 //

@@ -1,10 +1,8 @@
 package metrics
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"runtime/pprof"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -133,9 +131,6 @@ func (m *Metrics) watch(p *queue.Place, r *queue.Resource, mode queue.Mode, t *t
 	m.watches = append(m.watches, w)
 	if t != nil {
 		t.watches = append(t.watches, w)
-		if m.o.Profile {
-			w.labels = pprof.WithLabels(t.labels, pprof.Labels("resource", r.Name()))
-		}
 	}
 	p.Observe(w, w.always()|queue.Acquired)
 }
@@ -144,7 +139,6 @@ func (m *Metrics) watch(p *queue.Place, r *queue.Resource, mode queue.Mode, t *t
 type task struct {
 	*orwl.Task
 	watches []*watch
-	labels  context.Context // of its goroutine, for profiles
 
 	began, ended tally.Count // nanoseconds, 0 if not yet
 
@@ -156,7 +150,6 @@ func (m *Metrics) taskOf(t *orwl.Task) *task {
 	known := m.byTask[t]
 	if known == nil {
 		known = &task{Task: t}
-		known.labels = pprof.WithLabels(context.Background(), pprof.Labels("task", t.Name()))
 		m.byTask[t] = known
 		m.tasks = append(m.tasks, known)
 	}
@@ -169,7 +162,6 @@ func (m *Metrics) taskBegan(t *orwl.Task) {
 	m.begin()
 	m.mu.Unlock()
 	known.began.Set(uint64(m.now()))
-	known.label(known.labels)
 }
 
 func (m *Metrics) taskEnded(t *orwl.Task) {
@@ -178,14 +170,6 @@ func (m *Metrics) taskEnded(t *orwl.Task) {
 	m.end()
 	m.mu.Unlock()
 	known.ended.Set(uint64(m.now()))
-	known.label(context.Background())
-}
-
-// label gives the calling goroutine the labels of ctx, for profiles.
-func (t *task) label(ctx context.Context) {
-	if t != nil {
-		pprof.SetGoroutineLabels(ctx)
-	}
 }
 
 // nodeLabel returns the label of all metrics of this package.
@@ -211,10 +195,6 @@ type Options struct {
 	// Contended is how many resources get the label resource for the time that tasks of this node waited for them: those that
 	// were waited for longest. 0: none.
 	Contended int
-	// Profile gives the goroutines of tasks the label resource in profiles while they wait
-	// for a resource, and then hold it. They have the label task in any case. It costs about
-	// 50 ns each time.
-	Profile bool
 
 	clock func() time.Duration // monotonic; the machine's if nil
 }

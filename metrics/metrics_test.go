@@ -1,13 +1,11 @@
 package metrics
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"runtime"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +17,6 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/goleak"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
@@ -82,7 +79,7 @@ func each(t testing.TB, g prometheus.Gatherer, name string, labels []string, do 
 	}
 }
 
-// Counts are exact however much is sampled, of rounds, and of what is taken back.
+// Counts are exact however much is sampled, however many readers there are.
 func TestExact(t *testing.T) {
 	for _, sample := range []int{1, 3, 1024} {
 		t.Run(fmt.Sprint(sample), func(t *testing.T) {
@@ -94,22 +91,15 @@ func TestExact(t *testing.T) {
 			}
 			m.Watch(rt)
 			r := rt.Resource("r", 8)
-			turns := func(t *orwl.Task) error {
-				for range inner.OfTask(t).Rounds(rounds) {
-				}
-				return nil
-			}
+			turn := func(int) error { return nil }
 			writer := rt.Task("writer")
 			orwl.Writes[byte](writer, r)
-			writer.Do(turns)
+			writer.Each(rounds, turn)
 			for i := range readers {
 				reader := rt.Task(fmt.Sprint("reader", i))
 				orwl.Reads[byte](reader, r)
-				reader.Do(turns)
+				reader.Each(rounds, turn)
 			}
-			idle := rt.Task("idle") // it leaves its request to be taken back
-			orwl.Reads[byte](idle, r)
-			idle.Do(func(*orwl.Task) error { return nil })
 			if err := rt.Run(context.Background()); err != nil {
 				t.Fatal(err)
 			}
@@ -120,12 +110,12 @@ func TestExact(t *testing.T) {
 			}{
 				{rounds, "orwl_accesses_total", []string{"mode=write", "door=ordered", "outcome=acquired", "node=4"}},
 				{readers * rounds, "orwl_accesses_total", []string{"mode=read", "outcome=acquired"}},
-				{1, "orwl_accesses_total", []string{"outcome=cancelled"}},
+				{0, "orwl_accesses_total", []string{"outcome=cancelled"}},
 				{0, "orwl_accesses_total", []string{"outcome=failed"}},
 				{rounds, "orwl_announcements_total", []string{"mode=write"}},
-				{readers*rounds + 1, "orwl_announcements_total", []string{"mode=read"}},
+				{readers * rounds, "orwl_announcements_total", []string{"mode=read"}},
 				{(readers + 1) * rounds, "orwl_task_rounds_total", nil},
-				{readers + 2, "orwl_tasks", []string{"state=ended"}},
+				{readers + 1, "orwl_tasks", []string{"state=ended"}},
 				{0, "orwl_tasks", []string{"state=working"}},
 				{0, "orwl_broken_locks", nil},
 				{0, "orwl_stalls_total", nil},
@@ -212,7 +202,7 @@ func TestStalled(t *testing.T) {
 	r, goOn := rt.Resource("r", 8), make(chan struct{})
 	k := rt.Task("k")
 	orwl.Writes[byte](k, r)
-	k.Do(func(*orwl.Task) error { <-goOn; return nil })
+	k.Each(1, func(int) error { <-goOn; return nil })
 	ended := make(chan error)
 	go func() { ended <- rt.Run(t.Context()) }()
 	<-stalled
@@ -307,12 +297,7 @@ func TestScrapeAtStart(t *testing.T) {
 	for i := range 20 {
 		task := rt.Task(fmt.Sprint(i))
 		orwl.Writes[byte](task, r)
-		task.Do(func(t *orwl.Task) error {
-			for range inner.OfTask(t).Rounds(1) {
-				continue
-			}
-			return nil
-		})
+		task.Each(1, func(int) error { return nil })
 	}
 	if err := rt.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -338,11 +323,7 @@ func TestManyStages(t *testing.T) {
 		orwl.Writes[byte](a, shared)
 		orwl.Writes[byte](b, shared)
 		a.Each(rounds, func(int) error { return nil })
-		b.Do(func(b *orwl.Task) error {
-			for range inner.OfTask(b).Rounds(rounds) {
-			}
-			return nil
-		})
+		b.Each(rounds, func(int) error { return nil })
 		return rt.Run(t.Context())
 	}
 	live := func() int64 {
@@ -411,19 +392,18 @@ func standing(t *testing.T, m *Metrics, registry *prometheus.Registry) (end func
 	works, goOn := make(chan struct{}), make(chan struct{})
 	first, second := rt.Task("first"), rt.Task("second")
 	orwl.Writes[byte](first, r)
-	first.Do(func(t *orwl.Task) error {
-		for range inner.OfTask(t).Rounds(1) {
-			close(works)
-			<-goOn
-		}
+	first.Each(1, func(int) error {
+		close(works)
+		<-goOn
 		return nil
 	})
 	orwl.Writes[byte](second, r)
-	second.Do(func(t *orwl.Task) error {
-		for range inner.OfTask(t).Rounds(1) {
-		}
-		return nil
-	})
+	second.Each(1, func(int) error { return nil })
+	processors := runtime.GOMAXPROCS(2) // so many workers
+	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
+	alone := rt.Task("alone") // so that the others are no circle, which has one worker
+	orwl.Writes[byte](alone, rt.Resource("alone", 0))
+	alone.Each(1, func(int) error { return nil })
 	ended := make(chan error)
 	go func() { ended <- rt.Run(context.Background()) }()
 	<-works
@@ -438,38 +418,6 @@ func standing(t *testing.T, m *Metrics, registry *prometheus.Registry) (end func
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-// Profiles show a task's goroutine by the task's name, and with Options.Profile by the
-// resource that it waits for.
-func TestProfile(t *testing.T) {
-	for _, profile := range []bool{false, true} {
-		m, registry := made(t, Options{Profile: profile})
-		end := standing(t, m, registry)
-		labels := func() string {
-			var b bytes.Buffer
-			if err := pprof.Lookup("goroutine").WriteTo(&b, 1); err != nil {
-				t.Fatal(err)
-			}
-			return b.String()
-		}
-		waits := `"resource":"r", "task":"second"`
-		for got := ""; profile && !strings.Contains(got, waits); got = labels() { // it is about to say so
-			if t.Context().Err() != nil {
-				t.Fatalf("nobody waits for the resource in %s", got)
-			}
-		}
-		got := labels()
-		for _, want := range []string{`"task":"first"`, `"task":"second"`} {
-			if !strings.Contains(got, want) {
-				t.Errorf("no %s in %s", want, got)
-			}
-		}
-		if strings.Contains(got, waits) != profile {
-			t.Errorf("with Profile %t: %s", profile, got)
-		}
-		end()
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -79,10 +78,8 @@ func TestTwoNodes(t *testing.T) {
 				k := rt.Task(name)
 				k.On(node)
 				a := orwl.Writes[byte](k, r)
-				k.Do(func(k *orwl.Task) error {
-					for range inner.OfTask(k).Rounds(rounds) {
-						a.Slice()[0]++
-					}
+				k.Each(rounds, func(int) error {
+					a.Slice()[0]++
 					return nil
 				})
 			}

@@ -130,7 +130,7 @@ func index(w http.ResponseWriter, _ *http.Request) {
 <li><a href="/healthz">/healthz</a> it answers
 <li><a href="/readyz">/readyz</a> its tasks run
 <li><a href="/debug/orwl">/debug/orwl</a> tasks, resources, queues, and who waits for whom, as JSON
-<li><a href="/debug/pprof/">/debug/pprof</a> profiles, by the labels task and resource
+<li><a href="/debug/pprof/">/debug/pprof</a> profiles
 </ul>
 `)
 }

@@ -12,7 +12,6 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -141,22 +140,15 @@ func crowded(t testing.TB, m *Metrics, tasks, rounds, n int, measure bool) time.
 	for i := range tasks {
 		k := rt.Task(strconv.Itoa(i))
 		orwl.Writes[byte](k, r)
-		k.Do(func(k *orwl.Task) error {
-			waited := time.Duration(0)
-			var begin time.Time
+		begin := time.Now()
+		k.Each(rounds, func(int) error {
+			if measure {
+				all.Add(int64(time.Since(begin)))
+			}
+			spent.Store(int64(busy(n)))
 			if measure {
 				begin = time.Now()
 			}
-			for range inner.OfTask(k).Rounds(rounds) {
-				if measure {
-					waited += time.Since(begin)
-				}
-				spent.Store(int64(busy(n)))
-				if measure {
-					begin = time.Now()
-				}
-			}
-			all.Add(int64(waited))
 			return nil
 		})
 	}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"sync/atomic"
@@ -42,9 +41,8 @@ type watch struct {
 	slept             tally.Count // nanoseconds, in timed waits
 	since             tally.Count // when a timed wait began, else 0
 
-	far    *journey        // nil if the resource's home is on this node
-	labels context.Context // for profiles; nil without Options.Profile
-	seen   uint64          // nanoseconds of waits without times, by glances
+	far  *journey // nil if the resource's home is on this node
+	seen uint64   // nanoseconds of waits without times, by glances
 }
 
 // marks are the counts of accesses, waits and hand-overs at the last timed one. The next
@@ -56,9 +54,6 @@ func (w *watch) always() queue.Kinds {
 	kinds := queue.Waiting | queue.Releasing | queue.Withdrawn | queue.Failed
 	if w.far != nil {
 		kinds |= queue.Requested | queue.Acquired | queue.GrantedFar
-	}
-	if w.labels != nil {
-		kinds |= queue.Released
 	}
 	return kinds
 }
@@ -76,8 +71,6 @@ func (w *watch) Observe(e queue.Event) {
 		w.far.announced = w.m.now()
 	case queue.GrantedFar:
 		w.far.granted.Store(w.m.now())
-	case queue.Released:
-		w.task.label(w.task.labels)
 	case queue.Withdrawn:
 		w.withdrawn()
 	case queue.Failed:
@@ -114,9 +107,6 @@ func (w *watch) waiting(p *queue.Place) {
 
 // begins starts a timed wait.
 func (w *watch) begins(p *queue.Place) {
-	if w.labels != nil {
-		w.task.label(w.labels)
-	}
 	if w.far != nil {
 		w.far.asks(p)
 	} else if w.timed {
@@ -210,7 +200,7 @@ func (w *watch) times(p *queue.Place) {
 	w.accesses.next(now, stands, spendingOnAccesses*w.m.places.Load(), w.m.sample)
 	w.accesses.left-- // the access before a timed one arranges it
 	w.timed = w.accesses.left <= 0
-	w.closely = w.timed || w.far != nil || w.labels != nil
+	w.closely = w.timed || w.far != nil
 	if w.timed {
 		p.Observe(w, w.always()|queue.Acquired)
 	} else {

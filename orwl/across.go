@@ -309,9 +309,10 @@ func (x *across) turn(counter int, round uint32, last bool) {
 }
 
 // finish ends the run of this node when the tasks of all nodes have ended, and each copy has its last version.
-func (x *across) finish(ctx context.Context) {
+// bodies is closed when the tasks with goroutines have ended here.
+func (x *across) finish(ctx context.Context, bodies <-chan struct{}) {
 	defer x.p.pool.Stop()
-	for _, until := range []chan struct{}{x.idle, x.over} {
+	for _, until := range []<-chan struct{}{x.idle, bodies, x.over} {
 		select {
 		case <-until:
 		case <-ctx.Done():

@@ -10,6 +10,7 @@ import (
 
 // Nodes that have declared different programs run none. Each says the first item that differs, and on which nodes.
 func TestFirstDifference(t *testing.T) {
+	idle := func(int) error { return nil }
 	pick := func(other bool, a, b string) string {
 		if other {
 			return b
@@ -44,21 +45,17 @@ func TestFirstDifference(t *testing.T) {
 			} else {
 				task.Read(r)
 			}
-			task.Do(nothing)
+			task.Each(1, idle)
 		}, `access 1 of task "one": write "r" on node 2, read "r" on node 0`},
-		"priority": {func(_ *Runtime, other bool, r *resource.Resource, task *Task) {
-			task.Read(r).Priority(len(pick(other, "a", "bb")) - 1)
-			task.Do(nothing)
-		}, `access 1 of task "one": read "r" with priority 1 on node 2, read "r" on node 0`},
 		"number of accesses": {func(_ *Runtime, other bool, r *resource.Resource, task *Task) {
 			if task.Read(r); other {
 				task.Read(r)
 			}
-			task.Do(nothing)
+			task.Each(1, idle)
 		}, `access 2 of task "one" (read "r") on node 2, the end of task "one" on node 0`},
 		"size": {func(rt *Runtime, other bool, _ *resource.Resource, task *Task) {
 			task.Read(rt.Resource("s", 8*len(pick(other, "a", "bb"))))
-			task.Do(nothing)
+			task.Each(1, idle)
 		}, `resource "s": 16 bytes on node 2, 8 bytes on node 0`},
 		"elements": {func(rt *Runtime, other bool, _ *resource.Resource, task *Task) {
 			if task.Do(nothing); other {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/queue"
-	"github.com/orwl/go-orwl/orwl"
 )
 
 // handOver measures rounds in which a resource goes from writer to writer, or from a
@@ -80,11 +79,7 @@ func tasks(modes []queue.Mode) func(n int) {
 			} else {
 				t.Read(r)
 			}
-			t.Do(func(t *orwl.Task) error {
-				for range t.Rounds(n) {
-				}
-				return nil
-			})
+			t.Each(n, func(int) error { return nil })
 		}
 		must(rt.Run(context.Background()))
 	}

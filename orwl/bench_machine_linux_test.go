@@ -221,16 +221,12 @@ func grantProgram(n *Nodes, read func(sent uint64)) error {
 	r := rt.Resource("r", grantSize)
 	writer, reader := rt.Task("writer").On(0), rt.Task("reader").On(1)
 	w, a := writer.Write(r), reader.Read(r)
-	writer.Do(func(t *Task) error {
-		for round := range t.Rounds(grantRounds) {
-			stamp(Write[uint64](w), uint64(round))
-		}
+	writer.Each(grantRounds, func(round int) error {
+		stamp(Write[uint64](w), uint64(round))
 		return nil
 	})
-	reader.Do(func(t *Task) error {
-		for range t.Rounds(grantRounds) {
-			read(Read[uint64](a).At(0))
-		}
+	reader.Each(grantRounds, func(int) error {
+		read(Read[uint64](a).At(0))
 		return nil
 	})
 	return rt.Run(context.Background())

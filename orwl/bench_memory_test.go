@@ -1,15 +1,11 @@
 package orwl_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -89,10 +85,9 @@ func bytesEach(b *testing.B) {
 
 // start is 100,000 tasks in a ring. It measures how long it takes to declare them, to
 // start them (with the check that they cannot deadlock), and until all have had their
-// first round. It also measures the memory while all but one wait: what the system
-// counts, and what is not garbage.
+// first round.
 func start(b *testing.B) {
-	const n, target = 100_000, 2048
+	const n = 100_000
 	canonical := func(int) int { return 0 }
 	b.Run("time", func(b *testing.B) {
 		for b.Loop() {
@@ -116,36 +111,6 @@ func start(b *testing.B) {
 		b.ReportMetric(0, "ns/op")
 	})
 	b.Run("faces", startFaces)
-	b.Run("memory", func(b *testing.B) {
-		for b.Loop() {
-			debug.FreeOSMemory() // it gives back memory that the system still counts
-			var before, waiting runtime.MemStats
-			runtime.ReadMemStats(&before)
-			residentBefore, _ := resident()
-			var begun atomic.Int64
-			must(taskRing(n, 1, canonical, func(i int) {
-				begun.Add(1)
-				if i > 0 {
-					return // and wait for the task before
-				}
-				for begun.Load() < n {
-					runtime.Gosched()
-				}
-				runtime.Gosched() // so that the last one sleeps
-				if all, ok := resident(); ok {
-					b.ReportMetric(all, "resident-MiB")
-					b.ReportMetric(all-residentBefore, "more-resident-MiB")
-					most(b, all, target)
-				}
-				runtime.GC()
-				runtime.ReadMemStats(&waiting)
-			}).Run(context.Background()))
-			heap, stacks := waiting.HeapInuse-before.HeapInuse, waiting.StackInuse-before.StackInuse
-			b.ReportMetric(float64(heap)/n, "heap-bytes/task")
-			b.ReportMetric(float64(stacks)/n, "stack-bytes/task")
-		}
-		b.ReportMetric(0, "ns/op")
-	})
 }
 
 // startFaces is how long the start of 64 × 64 step tasks takes, which have 65,536 accesses. Each
@@ -185,25 +150,13 @@ func startFaces(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// resident is the memory of the process in MiB. ok is false if the system does not
-// tell.
-func resident() (mib float64, ok bool) {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0, false
-	}
-	_, value, _ := bytes.Cut(status, []byte("VmRSS:"))
-	_, err = fmt.Sscan(string(value), &mib)
-	return mib / 1024, err == nil
-}
-
 // stepMemory is what 100,000 step tasks take while they run, each with a resource of its
 // own and two accesses.
 func stepMemory(b *testing.B) {
 	const n, target = 100_000, 100 // MiB
 	for b.Loop() {
 		before, during := live(), int64(0)
-		rt := stepRing(n, 2, func(int) int { return 0 }, func(i int) {
+		rt := taskRing(n, 2, func(int) int { return 0 }, func(i int) {
 			if i == n-1 {
 				during = live()
 			}

@@ -1,6 +1,7 @@
 package orwl_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,29 +15,24 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// ringRatios is 10,000 tasks in a ring, with goroutines of their own and as step tasks.
-// Each task writes its own resource and reads the next one. The peer is goroutines that
-// wait for each other in the same way by channels: the least that so many hand-overs
-// cost, for each time that a task is active.
+// ringRatios is 10,000 step tasks in a ring. Each task writes its own resource and reads the next one. The peer is
+// goroutines that wait for each other in the same way by channels: the least that so many hand-overs cost, for each time
+// that a task is active.
 //
-// In the canonical order a wave goes through the ring. The wave is twice as long as
-// there are rounds. With priorities every other task can begin at once, and all go on
-// as in a ring that has run for long.
+// In the order of the ring a wave goes through it. The wave is twice as long as there are rounds. If all even tasks are
+// declared first, every other task can begin at once, and all go on as in a ring that has run for long.
 func ringRatios(b *testing.B) {
 	const n, rounds = 10_000, 50
 	const target = 1.5 // million activations per second on two processors
-	ours := func(order ringOrder, ring func(n, rounds int, place priority, begun func(i int)) *orwl.Runtime) func() figure {
-		return func() figure {
-			var s stopwatch
-			rt := ring(n, rounds, order.place, func(int) { s.start() })
-			must(rt.Run(context.Background()))
-			return s.figure(n * rounds)
-		}
-	}
 	for _, order := range ringOrders() {
 		match{order.name, 0,
-			contender{"steps", ours(order, stepRing)},
-			[]contender{{"tasks", ours(order, taskRing)}, {"channels", func() figure {
+			contender{"steps", func() figure {
+				var s stopwatch
+				rt := taskRing(n, rounds, order.place, func(int) { s.start() })
+				must(rt.Run(context.Background()))
+				return s.figure(n * rounds)
+			}},
+			[]contender{{"channels", func() figure {
 				var s stopwatch
 				channelRing(n, rounds, order.place, s.start)
 				return s.figure(n * rounds)
@@ -65,7 +61,7 @@ func ringOrders() []ringOrder {
 	}
 }
 
-// priority is a task's position in the start order: lower is earlier.
+// priority is a task's position in the start order: lower is declared earlier.
 type priority func(i int) int
 
 // stopwatch runs from the start of the first task.
@@ -80,46 +76,24 @@ func (s *stopwatch) figure(n int) figure {
 	return figure{ns: float64(time.Since(s.begin).Nanoseconds()) / float64(n)}
 }
 
-// taskRing is the ring of tasks with goroutines. It calls begun by each task before its
-// first round.
+// taskRing declares a ring. Each task calls begun before its first round.
 func taskRing(n, rounds int, place priority, begun func(i int)) *orwl.Runtime {
-	return ringOf(n, place, func(t *orwl.Task, i int, turn func()) {
-		t.Do(func(t *orwl.Task) error {
-			begun(i)
-			for range t.Rounds(rounds) {
-				turn()
-			}
-			return nil
-		})
-	})
-}
-
-// stepRing is a taskRing of step tasks.
-func stepRing(n, rounds int, place priority, begun func(i int)) *orwl.Runtime {
-	return ringOf(n, place, func(t *orwl.Task, i int, turn func()) {
+	rt := newRuntime()
+	cells, order := make([]*resource.Resource, n), make([]int, n)
+	for i := range cells {
+		cells[i], order[i] = orwl.Array[uint64](rt, fmt.Sprint(i), 1), i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(place(a), place(b)) })
+	for _, i := range order {
+		t := rt.Task(fmt.Sprint(i))
+		own, next := orwl.Writes[uint64](t, cells[i]), orwl.Reads[uint64](t, cells[(i+1)%n])
 		t.Each(rounds, func(round int) error {
 			if round == 0 {
 				begun(i)
 			}
-			turn()
+			own.Slice()[0] += next.View().At(0) + 1
 			return nil
 		})
-	})
-}
-
-// ringOf declares a ring. do gives a task its body, which takes its turn in each round.
-func ringOf(n int, place priority, do func(t *orwl.Task, i int, turn func())) *orwl.Runtime {
-	rt := newRuntime()
-	cells := make([]*resource.Resource, n)
-	for i := range cells {
-		cells[i] = orwl.Array[uint64](rt, fmt.Sprint(i), 1)
-	}
-	for i := range cells {
-		t := rt.Task(fmt.Sprint(i))
-		own, next := orwl.Writes[uint64](t, cells[i]), orwl.Reads[uint64](t, cells[(i+1)%n])
-		own.Access().Priority(place(i))
-		next.Access().Priority(place(i))
-		do(t, i, func() { own.Slice()[0] += next.View().At(0) + 1 })
 	}
 	return rt
 }

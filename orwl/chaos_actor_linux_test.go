@@ -193,12 +193,10 @@ func (a *actor) ring(rt *Runtime) {
 	for i := range a.Nodes {
 		t := rt.Task(name(i)).On(i)
 		own, next := t.Write(a.r[i]), t.Read(a.r[(i+1)%a.Nodes])
-		t.Do(func(t *Task) error {
-			for round := range t.Rounds(-1) {
-				Write[uint64](own)[0] += Read[uint64](next).At(0)
-				if round == 20 {
-					a.tell(note{What: "round"})
-				}
+		t.Each(-1, func(round int) error {
+			Write[uint64](own)[0] += Read[uint64](next).At(0)
+			if round == 20 {
+				a.tell(note{What: "round"})
 			}
 			return nil
 		})

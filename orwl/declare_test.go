@@ -42,12 +42,15 @@ func TestDeclarationErrors(t *testing.T) {
 	task := rt.Task("a")
 	task.Write(r)
 	task.Read(rt.Lookup("no such"))
-	task.Do(func(*Task) error { ran = true; return nil })
+	task.Each(1, func(int) error { ran = true; return nil })
 	rt.Task("a").Do(nothing)
 	rt.Task("").Do(nothing)
 	rt.Task("idle")
+	outside := rt.Task("outside")
+	outside.Read(r)
+	outside.Do(nothing)
 	err := rt.Run(context.Background())
-	for _, want := range []error{errName, errBody, errResource, queue.ErrSize} {
+	for _, want := range []error{errName, errBody, errAccesses, errResource, queue.ErrSize} {
 		if !errors.Is(err, want) {
 			t.Errorf("%v\nis not %v", err, want)
 		}
@@ -59,7 +62,8 @@ resource: "negative": size must be a number of bytes, 0 or more, not -8
 orwl: resource is nil: declare it by Array with this runtime: read by task "a"
 orwl: name is empty or taken: task "a"
 orwl: name is empty or taken: task ""
-orwl: task has no body: give it one by Do: "idle"`
+orwl: task has no body: give it one by Each or Do: "idle"
+orwl: a body of Do uses no declared access: give the task a body by Each, or use the resource by a handle: task "outside"`
 	if err.Error() != all {
 		t.Errorf("%v\nwant\n%s", err, all)
 	}
@@ -80,26 +84,23 @@ func TestDeclaredTooLate(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)
 	task := rt.Task("a")
-	own := task.Write(r)
-	task.Do(func(t *Task) error {
-		for range t.Rounds(1) {
+	task.Write(r)
+	task.Each(1, func(int) error {
+		late := task.Read(rt.Resource("late", 8))
+		if late.Place().Requested() {
+			t.Error("what is declared too late is requested")
 		}
-		late := t.Read(rt.Resource("late", 8))
-		if err := late.Acquire(t.Context()); !errors.Is(err, queue.ErrNotRequested) {
-			return err
-		}
-		own.Priority(1)
 		rt.Task("b").Do(nothing)
 		return nil
 	})
 	const late = "orwl: a run has begun: declare resources, tasks and accesses before it, or after it for the next one: "
-	want := late + `resource "late"` + "\n" + late + `an access of task "a"` + "\n" + late + `a priority of task "a"` + "\n" +
+	want := late + `resource "late"` + "\n" + late + `an access of task "a"` + "\n" +
 		late + `task "b"` + "\n" + late + `the body of task "b"`
 	err := rt.Run(context.Background())
 	if !errors.Is(err, errStarted) || err.Error() != want {
 		t.Errorf("%v, want\n%s", err, want)
 	}
-	if len(rt.tasks) != 1 || len(task.accesses) != 1 || own.priority != 0 || rt.Lookup("late") != nil {
+	if len(rt.tasks) != 1 || len(task.accesses) != 1 || rt.Lookup("late") != nil {
 		t.Errorf("the program has changed: %v", rt.System())
 	}
 	// A failed run keeps its failure, too.
@@ -122,7 +123,7 @@ func TestFirstRequestFails(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		task := rt.Task(name)
 		accesses = append(accesses, task.Write(r))
-		task.Do(nothing)
+		task.Each(1, func(int) error { return nil })
 	}
 	if err := accesses[1].Place().Request(core(r), queue.Write); err != nil {
 		t.Fatal(err)
@@ -134,7 +135,7 @@ func TestFirstRequestFails(t *testing.T) {
 	if report := rt.Inspect(); report.Running {
 		t.Errorf("report of a program that has not started: %v", report)
 	}
-	if err := accesses[0].Acquire(context.Background()); !errors.Is(err, queue.ErrNotRequested) {
+	if err := accesses[0].Place().Acquire(context.Background()); !errors.Is(err, queue.ErrNotRequested) {
 		t.Errorf("afterwards: %v", err)
 	}
 	checkIdle(t, rt)
@@ -145,18 +146,18 @@ func TestDeclared(t *testing.T) {
 	rt := mustNew(t, Options{})
 	x, y := rt.Resource("x", 0), rt.Resource("y", 0)
 	task := rt.Task("a")
-	write, read := task.Write(y), task.Read(x).Priority(-2)
-	task.Do(nothing)
+	write, read := task.Write(y), task.Read(x)
+	task.Each(1, func(int) error { return nil })
 	if write.Resource() != y || write.Mode() != queue.Write || read.Resource() != x || read.Mode() != queue.Read || task.Name() != "a" {
 		t.Error("an access is not what was declared")
 	}
-	if err := write.Acquire(context.Background()); !errors.Is(err, queue.ErrNotRequested) {
+	if err := write.Place().Acquire(context.Background()); !errors.Is(err, queue.ErrNotRequested) {
 		t.Errorf("before the run: %v", err)
 	}
 	if v := task.Accesses(); len(v) != 2 || v[0] != write || v[1] != read {
 		t.Errorf("%v", v)
 	}
-	if got, want := rt.System().String(), "task a: write y, read x @-2\n"; got != want {
+	if got, want := rt.System().String(), "task a: write y, read x\n"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if err := rt.Run(context.Background()); err != nil {
@@ -196,18 +197,5 @@ func TestWrongResourceSaysSoAtFirstUse(t *testing.T) {
 				t.Errorf("Run: %v, want %s", err, c.text)
 			}
 		})
-	}
-}
-
-// A priority that does not fit is refused, and not cut off.
-func TestPriorityInRange(t *testing.T) {
-	for _, p := range []int{1 << 31, -1<<31 - 1} {
-		rt := mustNew(t, Options{})
-		task := rt.Task("t")
-		task.Read(rt.Resource("r", 8)).Priority(p)
-		task.Do(func(*Task) error { return nil })
-		if err := rt.Run(t.Context()); !errors.Is(err, errPriority) {
-			t.Errorf("%d: %v", p, err)
-		}
 	}
 }

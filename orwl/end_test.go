@@ -3,7 +3,6 @@ package orwl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -18,15 +17,13 @@ import (
 // for it, or for one another, or work.
 func crowd(t testing.TB, body func(t *Task, read, write *Access) error) *Runtime {
 	rt := mustNew(t, Options{})
-	ring(rt, 8, func(int) int { return 0 }, func(i int, own, next *Access) func(*Task) error {
-		return func(t *Task) error {
-			for round := range t.Rounds(-1) {
-				if i == 5 && round == 2 {
-					return body(t, next, own)
-				}
+	ring(rt, 8, inSteps(8, 1), func(i int, t *Task, own, next *Access) {
+		t.Each(-1, func(round int) error {
+			if i == 5 && round == 2 {
+				return body(t, next, own)
 			}
 			return nil
-		}
+		})
 	})
 	return rt
 }
@@ -53,16 +50,9 @@ func TestFailures(t *testing.T) {
 			func(err error) bool { var e *typed.LengthError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: the 8 bytes of "5" are no whole number`},
 		"write of a reader": {func(_ *Task, read, _ *Access) error { Write[uint64](read); return nil },
 			func(err error) bool { return errors.Is(err, queue.ErrReadOnly) && !isPanicked(err) }, `orwl: task "5": resource: map of "6" (read): held for reading`},
-		"read without holding": {func(t *Task, read, _ *Access) error {
-			if err := byOne(t.Accesses()).Next(); err != nil {
-				return err
-			}
-			Read[uint64](read)
-			return nil
-		}, func(err error) bool { return errors.Is(err, queue.ErrNotHeld) && !isPanicked(err) }, `orwl: task "5": resource: map of "6" (read): not acquired`},
 		"broken resource": {func(t *Task, read, _ *Access) error {
 			core(read.Resource()).Break(boom)
-			return byOne(t.Accesses()).Next()
+			return nil
 		}, func(err error) bool { return errors.Is(err, queue.ErrBroken) && errors.Is(err, boom) }, `orwl: task "`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,26 +88,6 @@ func isPanic(value any) func(error) bool {
 	}
 }
 
-// The error of Rounds counts, whatever the body returns.
-func TestRoundsErrorCounts(t *testing.T) {
-	broken := errors.New("broken")
-	for _, returned := range []error{nil, errPlanned} {
-		rt := mustNew(t, Options{})
-		r := rt.Resource("r", 0)
-		task := rt.Task("a")
-		task.Write(r)
-		task.Do(func(t *Task) error {
-			for range t.Rounds(2) {
-				core(r).Break(broken)
-			}
-			return returned
-		})
-		if err := rt.Run(context.Background()); !errors.Is(err, broken) || errors.Is(err, errPlanned) {
-			t.Errorf("%v, when the body returns %v", err, returned)
-		}
-	}
-}
-
 // When the context ends, all tasks end, and Run tells why.
 func TestContextEnds(t *testing.T) {
 	defer goleak.VerifyNone(t)
@@ -136,59 +106,22 @@ func TestContextEnds(t *testing.T) {
 
 // A task that never has to wait ends, too.
 func TestContextEndsOfWhoNeverWaits(t *testing.T) {
-	for name, body := range map[string]func(t *Task, a *Access, round func()) error{
-		"rounds": func(t *Task, _ *Access, round func()) error {
-			for range t.Rounds(-1) {
-				round()
-			}
-			return nil
-		},
-		"by hand": func(t *Task, a *Access, round func()) error {
-			for {
-				if err := a.Acquire(t.Context()); err != nil {
-					return err
-				}
-				round()
-				if err := a.Next(); err != nil {
-					return err
-				}
-			}
-		},
-		// The run ends all the same.
-		"by hand without the context": func(t *Task, a *Access, round func()) error {
-			for {
-				if err := a.Acquire(context.Background()); err != nil {
-					return err
-				}
-				round()
-				if err := a.Next(); err != nil {
-					return err
-				}
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(context.Background())
-			defer cancel()
-			rt := mustNew(t, Options{})
-			task := rt.Task("a")
-			a := task.Write(rt.Resource("r", 0))
-			rounds := 0
-			task.Do(func(t *Task) error {
-				return body(t, a, func() {
-					if rounds++; rounds == 3 {
-						cancel()
-					} else if rounds > 3 {
-						panic(fmt.Sprintf("round %d", rounds))
-					}
-				})
-			})
-			if err := rt.Run(ctx); err != context.Canceled || rounds != 3 {
-				t.Errorf("%v after %d rounds", err, rounds)
-			}
-			checkIdle(t, rt)
-		})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	rt := mustNew(t, Options{})
+	task := rt.Task("a")
+	task.Write(rt.Resource("r", 0))
+	rounds := 0
+	task.Each(-1, func(int) error {
+		if rounds++; rounds == 3 {
+			cancel()
+		}
+		return nil
+	})
+	if err := rt.Run(ctx); err != context.Canceled || rounds != 3 {
+		t.Errorf("%v after %d rounds", err, rounds)
 	}
+	checkIdle(t, rt)
 }
 
 // A context that has ended before starts nothing.
@@ -241,10 +174,8 @@ func TestAfterFailure(t *testing.T) {
 	}
 	task := again.Task("a")
 	a := task.Write(next)
-	task.Do(func(t *Task) error {
-		for range t.Rounds(2) {
-			Write[uint64](a)[0]++
-		}
+	task.Each(2, func(int) error {
+		Write[uint64](a)[0]++
 		return nil
 	})
 	if err := again.Run(context.Background()); err != nil {

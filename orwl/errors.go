@@ -15,7 +15,7 @@ var (
 	// errName: the name is empty, or another declaration has it.
 	errName = errors.New("orwl: name is empty or taken")
 	// errBody: the task has nothing to do.
-	errBody = errors.New("orwl: task has no body: give it one by Do")
+	errBody = errors.New("orwl: task has no body: give it one by Each or Do")
 	// errResource: the resource in a declaration is nil.
 	errResource = errors.New("orwl: resource is nil: declare it by Array with this runtime")
 	// errForeign: another runtime, or resource.New, has made the resource in a
@@ -25,15 +25,12 @@ var (
 	errNoNetwork = errors.New("orwl: the program has no network")
 	// errNotRelaxed: a relaxed access on another node than the resource's home.
 	errNotRelaxed = errors.New("orwl: relaxed access on another node than the resource's home: make it there")
-	// errRounds: the task of a Rounds loop holds an access already, or has no request
-	// for it.
-	errRounds = errors.New("orwl: Rounds cannot begin")
+	// errAccesses: the task declares accesses, and its body has no rounds.
+	errAccesses = errors.New("orwl: a body of Do uses no declared access: give the task a body by Each, or use the resource by a handle")
 	// errLast: a task that is no step task asks for its last round.
 	errLast = errors.New("orwl: Last is for a body of Each: a body of Do leaves its loop, and returns")
 	// errOtherTask: the body of a task uses what another task has declared.
 	errOtherTask = errors.New("orwl: it is another task's: declare an access for each task that uses it")
-	// errPriority: no access has this priority.
-	errPriority = errors.New("orwl: priority is out of range")
 	// errExit: the body neither returned nor panicked.
 	errExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
 )

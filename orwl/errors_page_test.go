@@ -18,7 +18,7 @@ import (
 // packages for authors of a window or a network.
 var noUser = []string{
 	"apps", "cmd", "examples", "dashboards", "deploy", "docs", "lab", "locks/lockstest",
-	"net/engine", "net/node", "net/rma/epoch", "net/rmatest", "net/shm", "net/sim", "net/wire",
+	"net/engine", "net/node", "net/rmatest", "net/shm", "net/sim", "net/wire",
 }
 
 var errorRow = regexp.MustCompile("(?m)^\\| `([a-z0-9]+\\.[A-Z]\\w*)` \\| [^|]+ \\| [^|]+ \\|$")

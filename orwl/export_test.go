@@ -2,7 +2,6 @@ package orwl
 
 import (
 	"context"
-	"iter"
 	"slices"
 
 	"github.com/orwl/go-orwl/handle"
@@ -28,18 +27,11 @@ func (rt *Runtime) Snapshot(ctx context.Context, r *resource.Resource, dst []byt
 func (t *Task) Read(r *resource.Resource) *Access  { return t.reads(r) }
 func (t *Task) Write(r *resource.Resource) *Access { return t.writes(r) }
 func (t *Task) Accesses() []*Access                { return slices.Clone(t.accesses) }
-func (t *Task) Rounds(n int) iter.Seq[int]         { return t.rounds(n) }
-func (t *Task) EndRound()                          { t.round.Inc() }
 
-func (a *Access) Priority(p int) *Access            { return a.prioritize(p) }
-func (a *Access) Acquire(ctx context.Context) error { return a.take(ctx) }
-func (a *Access) Next() error                       { return a.next() }
-func (a *Access) Release() error                    { return a.release() }
-func (a *Access) Cancel() error                     { return a.cancel() }
-func (a *Access) Place() *queue.Place               { return &a.place }
-func (a *Access) Task() *Task                       { return a.task }
-func (a *Access) Resource() *resource.Resource      { return (*resource.Resource)(a.resource) }
-func (a *Access) Mode() queue.Mode                  { return a.mode }
+func (a *Access) Place() *queue.Place          { return &a.place }
+func (a *Access) Task() *Task                  { return a.task }
+func (a *Access) Resource() *resource.Resource { return (*resource.Resource)(a.resource) }
+func (a *Access) Mode() queue.Mode             { return a.mode }
 
 // Snapshot is Runtime.Snapshot with elements of type T.
 func Snapshot[T any](ctx context.Context, rt *Runtime, r *resource.Resource) ([]T, uint64, error) {

@@ -34,65 +34,36 @@ func prior(t *testing.T, r *resource.Resource) (value uint64, told error) {
 	return v.At(0), h.Prior()
 }
 
-// A task that fails while it writes commits nothing of that round, in Rounds and by
-// hand. The next holders learn why. A resource that it only read, or released before,
-// is as usual.
+// A task that fails while it writes commits nothing of that round. The next holders learn why. A resource that it only
+// read is as usual.
 func TestFailedTaskCommitsNothing(t *testing.T) {
 	for name, fail := range bodyFailures {
-		for _, byHand := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s by hand %t", name, byHand), func(t *testing.T) {
-				rt := mustNew(t, Options{})
-				written, read, released := rt.Resource("written", 8), rt.Resource("read", 8), rt.Resource("released", 8)
-				task := rt.Task("a")
-				w, r, before := task.Write(written), task.Read(read), task.Write(released)
-				round := func(i int) error {
-					Read[uint64](r)
-					Write[uint64](w)[0] = uint64(i + 1)
-					if i == 0 {
-						Write[uint64](before)[0] = 1
-						return nil
-					}
-					return fail()
-				}
-				task.Do(func(t *Task) error {
-					if !byHand {
-						for i := range t.Rounds(3) {
-							if err := round(i); err != nil {
-								return err
-							}
-						}
-						return nil
-					}
-					for i := range 2 {
-						if err := byOne(t.Accesses()).Acquire(t.Context()); err != nil {
-							return err
-						}
-						if err := round(i); err != nil {
-							return err
-						}
-						if err := byOne(t.Accesses()).Next(); err != nil {
-							return err
-						}
-					}
+		t.Run(name, func(t *testing.T) {
+			rt := mustNew(t, Options{})
+			written, read := rt.Resource("written", 8), rt.Resource("read", 8)
+			task := rt.Task("a")
+			w, r := task.Write(written), task.Read(read)
+			task.Each(3, func(i int) error {
+				Read[uint64](r)
+				Write[uint64](w)[0] = uint64(i + 1)
+				if i == 0 {
 					return nil
-				})
-				err := rt.Run(context.Background())
-				var failed *taskError
-				if !errors.As(err, &failed) || failed.Task != "a" {
-					t.Fatalf("the run ended with %v", err)
 				}
-				if _, told := prior(t, written); !errors.Is(told, queue.ErrPoisoned) || !errors.Is(told, failed.Err) {
-					t.Errorf("written: told %v", told)
-				}
-				if value, told := prior(t, released); value != 1 || told != nil {
-					t.Errorf("released in the round before: %d, told %v, want 1", value, told)
-				}
-				if _, told := prior(t, read); told != nil {
-					t.Errorf("read: told %v", told)
-				}
-				checkIdle(t, rt)
+				return fail()
 			})
-		}
+			err := rt.Run(context.Background())
+			var failed *taskError
+			if !errors.As(err, &failed) || failed.Task != "a" {
+				t.Fatalf("the run ended with %v", err)
+			}
+			if _, told := prior(t, written); !errors.Is(told, queue.ErrPoisoned) || !errors.Is(told, failed.Err) {
+				t.Errorf("written: told %v", told)
+			}
+			if _, told := prior(t, read); told != nil {
+				t.Errorf("read: told %v", told)
+			}
+			checkIdle(t, rt)
+		})
 	}
 }
 
@@ -104,12 +75,10 @@ func TestFailedTaskOnAnotherNode(t *testing.T) {
 		rt.Home(r, 0)
 		task := rt.Task("a").On(1)
 		w := task.Write(r)
-		task.Do(func(t *Task) error {
-			for i := range t.Rounds(2) {
-				Write[uint64](w)[0] = uint64(i + 1)
-				if i == 1 {
-					return errPlanned
-				}
+		task.Each(2, func(i int) error {
+			Write[uint64](w)[0] = uint64(i + 1)
+			if i == 1 {
+				return errPlanned
 			}
 			return nil
 		})
@@ -135,12 +104,10 @@ func TestFailureIsToldBeforeItsEffects(t *testing.T) {
 	for i := range 3 {
 		task := rt.Task(fmt.Sprint(i))
 		a := task.Write(r)
-		task.Do(func(t *Task) error {
-			for round := range t.Rounds(-1) {
-				Write[uint64](a)[0]++
-				if round == 2 && i == 0 {
-					return errPlanned
-				}
+		task.Each(-1, func(round int) error {
+			Write[uint64](a)[0]++
+			if round == 2 && i == 0 {
+				return errPlanned
 			}
 			return nil
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 // faulting runs a task a, which writes x on fault pages, and its neighbour b.
-func faulting(t *testing.T, body func(t *Task, a *Access) error) error {
+func faulting(t *testing.T, body func(a *Access, round int) error) error {
 	rt := mustNew(t, Options{FaultPages: true})
 	x := rt.Resource("x", 16)
 	t.Cleanup(func() {
@@ -24,12 +24,10 @@ func faulting(t *testing.T, body func(t *Task, a *Access) error) error {
 	task.Read(rt.Resource("lock", 0))
 	a := task.Write(x)
 	read := b.Read(x)
-	task.Do(func(t *Task) error { return body(t, a) })
-	b.Do(func(t *Task) error {
-		for range t.Rounds(3) {
-			if got := Read[uint64](read).At(1); got > 3 {
-				return fmt.Errorf("%d was read", got)
-			}
+	task.Each(3, func(round int) error { return body(a, round) })
+	b.Each(3, func(int) error {
+		if got := Read[uint64](read).At(1); got > 3 {
+			return fmt.Errorf("%d was read", got)
 		}
 		return nil
 	})
@@ -41,31 +39,21 @@ func faulting(t *testing.T, body func(t *Task, a *Access) error) error {
 // With fault pages, a late use of a view ends the run, and the error names the task
 // and the handle.
 func TestStaleView(t *testing.T) {
-	for name, body := range map[string]func(t *Task, a *Access) error{
-		"read after release": func(t *Task, a *Access) error {
-			var v handle.View[uint64]
-			for range t.Rounds(2) {
-				v = Read[uint64](a)
+	var v handle.View[uint64]
+	var s []uint64
+	for name, body := range map[string]func(a *Access, round int) error{
+		"read in the next round": func(a *Access, round int) error {
+			if round == 1 {
+				return fmt.Errorf("%d was read", v.At(1))
 			}
-			return fmt.Errorf("%d was read", v.At(1))
-		},
-		"write after release": func(t *Task, a *Access) error {
-			var s []uint64
-			for range t.Rounds(2) {
-				s = Write[uint64](a)
-			}
-			s[1] = 1
+			v = Read[uint64](a)
 			return nil
 		},
-		"between two rounds": func(t *Task, a *Access) error {
-			if err := byOne(t.Accesses()).Acquire(t.Context()); err != nil {
-				return err
+		"write in the next round": func(a *Access, round int) error {
+			if round == 1 {
+				s[1] = 1
 			}
-			s := Write[uint64](a)
-			if err := byOne(t.Accesses()).Next(); err != nil {
-				return err
-			}
-			s[1] = 1
+			s = Write[uint64](a)
 			return nil
 		},
 	} {
@@ -88,17 +76,15 @@ func TestStaleView(t *testing.T) {
 
 // A program without mistakes runs as without fault pages.
 func TestFaultPages(t *testing.T) {
-	err := faulting(t, func(t *Task, a *Access) error {
-		for round := range t.Rounds(3) {
-			Write[uint64](a)[1] += uint64(round)
-		}
+	err := faulting(t, func(a *Access, round int) error {
+		Write[uint64](a)[1] += uint64(round)
 		return nil
 	})
 	if err != nil {
 		t.Error(err)
 	}
 	// Any other fault is a panic like others.
-	err = faulting(t, func(t *Task, a *Access) error {
+	err = faulting(t, func(*Access, int) error {
 		var nowhere *int
 		*nowhere = 1
 		return nil

@@ -155,13 +155,10 @@ func TestLostWriteIsLogged(t *testing.T) {
 // A run of one process has nothing to wait for.
 func TestFlushOfOneProcess(t *testing.T) {
 	rt := mustNew(t, Options{})
-	r := rt.Resource("r", 8)
 	task := rt.Task("t")
-	write := task.Write(r)
-	task.Do(func(task *Task) error {
-		for range task.Rounds(2) {
-			Write[uint64](write)[0]++
-		}
+	write := task.Write(rt.Resource("r", 8))
+	task.Each(2, func(int) error {
+		Write[uint64](write)[0]++
 		return rt.flushAll(task.Context())
 	})
 	if err := rt.Run(t.Context()); err != nil {

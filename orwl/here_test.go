@@ -18,17 +18,13 @@ var ways = map[string]func(out Out[uint64]){
 	"Read":  func(out Out[uint64]) { Read[uint64](out.Access()).At(0) },
 }
 
-// kinds are the kinds of tasks. Each gives a task a body of one round.
-var kinds = map[string]func(task *Task, body func()){
-	"step": func(task *Task, body func()) { task.Each(1, func(int) error { body(); return nil }) },
-	"goroutine": func(task *Task, body func()) {
-		task.Do(func(task *Task) error {
-			for range task.Rounds(1) {
-				body()
-			}
-			return nil
-		})
-	},
+// once gives a task a body of one round.
+func once(task *Task, body func()) { task.Each(1, func(int) error { body(); return nil }) }
+
+// thieves are the ways in which a task of one kind or the other uses what is not its own.
+var thieves = map[string]func(task *Task, body func()){
+	"step":      once,
+	"goroutine": func(task *Task, body func()) { task.Do(func(*Task) error { body(); return nil }) },
 }
 
 // blames checks that a run has ended because thief used what owner has declared, and has changed nothing.
@@ -51,21 +47,19 @@ func TestAccessOfAnotherTask(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // a worker for each
 	for way, use := range ways {
-		for ownerKind, declareOwner := range kinds {
-			for thiefKind, declareThief := range kinds {
-				t.Run(way+" by a "+thiefKind+" of a "+ownerKind, func(t *testing.T) {
-					rt := mustNew(t, Options{})
-					r := Array[uint64](rt, "r", 1)
-					owner, thief := rt.Task("owner"), rt.Task("thief")
-					out := Writes[uint64](owner, r)
-					held, over := make(chan struct{}), make(chan struct{})
-					declareOwner(owner, func() { close(held); <-over })
-					declareThief(thief, func() { <-held; defer close(over); use(out) })
-					blames(t, rt.Run(t.Context()), r)
-					checkIdle(t, rt)
-					checkNobody(t, rt)
-				})
-			}
+		for kind, declare := range thieves {
+			t.Run(way+" by a "+kind, func(t *testing.T) {
+				rt := mustNew(t, Options{})
+				r := Array[uint64](rt, "r", 1)
+				owner, thief := rt.Task("owner"), rt.Task("thief")
+				out := Writes[uint64](owner, r)
+				held, over := make(chan struct{}), make(chan struct{})
+				once(owner, func() { close(held); <-over })
+				declare(thief, func() { <-held; defer close(over); use(out) })
+				blames(t, rt.Run(t.Context()), r)
+				checkIdle(t, rt)
+				checkNobody(t, rt)
+			})
 		}
 	}
 }
@@ -79,81 +73,27 @@ func checkNobody(t *testing.T, rt *Runtime) {
 	})
 }
 
-// The worker that runs one step has run another, which holds an access while it waits for the next one.
-func TestAccessOfAnotherStep(t *testing.T) {
-	if here() == 0 {
-		t.Skip("nothing tells goroutines apart on this processor")
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	rt := mustNew(t, Options{})
-	r, late := Array[uint64](rt, "r", 1), rt.Resource("late", 8)
-	turn := rt.Resource("turn", 8)
-	before, slow, first, owner, thief := rt.Task("before"), rt.Task("slow"), rt.Task("first"), rt.Task("owner"), rt.Task("thief")
-	before.Write(r) // so that the owner waits for r first
-	last := slow.Write(late)
-	first.Write(turn)
-	out := Writes[uint64](owner, r)
-	owner.Read(late)
-	thief.Write(turn)
-	free, ran, again, over := make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})
-	waits := func(all ...chan struct{}) func(*Task) error {
-		return func(task *Task) error {
-			for range task.Rounds(1) {
-				for _, c := range all {
-					<-c
-				}
-			}
-			return nil
-		}
-	}
-	before.Do(waits(free))
-	first.Do(waits(ran, again))
-	slow.Do(func(slow *Task) error {
-		err := errors.Join(last.Acquire(slow.Context()), last.Next())
-		close(free)
-		err = errors.Join(err, last.Acquire(slow.Context()))
-		close(again)
-		<-over
-		return err
-	})
-	owner.Each(2, func(round int) error {
-		if round == 0 {
-			close(ran) // the worker then acquires r for the next round, and runs the thief after that
-		}
-		return nil
-	})
-	thief.Each(1, func(int) error {
-		defer close(over)
-		out.Slice()[0] = 7
-		return nil
-	})
-	blames(t, rt.Run(t.Context()), r)
-	checkNobody(t, rt)
-}
-
 // A body may leave its accesses to goroutines that it starts.
 func TestAccessInHelper(t *testing.T) {
-	for kind, declare := range kinds {
-		rt := mustNew(t, Options{})
-		r := Array[uint64](rt, "r", 2)
-		task := rt.Task("owner")
-		out := Writes[uint64](task, r)
-		declare(task, func() {
-			s := out.Slice()
-			var all sync.WaitGroup
-			for i := range 2 {
-				all.Go(func() { s[i] = 1 + In[uint64](out).View().At(i) })
-			}
-			all.Wait()
-		})
-		if err := rt.Run(t.Context()); err != nil {
-			t.Errorf("%s: %v", kind, err)
+	rt := mustNew(t, Options{})
+	r := Array[uint64](rt, "r", 2)
+	task := rt.Task("owner")
+	out := Writes[uint64](task, r)
+	once(task, func() {
+		s := out.Slice()
+		var all sync.WaitGroup
+		for i := range 2 {
+			all.Go(func() { s[i] = 1 + In[uint64](out).View().At(i) })
 		}
-		if v, err := Values[uint64](t.Context(), r); err != nil || v[0] != 1 || v[1] != 1 {
-			t.Errorf("%s: %v, %v", kind, v, err)
-		}
-		checkNobody(t, rt)
+		all.Wait()
+	})
+	if err := rt.Run(t.Context()); err != nil {
+		t.Error(err)
 	}
+	if v, err := Values[uint64](t.Context(), r); err != nil || v[0] != 1 || v[1] != 1 {
+		t.Errorf("%v, %v", v, err)
+	}
+	checkNobody(t, rt)
 }
 
 // The access of an earlier stage is another task's, and so is the last round of another step.
@@ -161,17 +101,16 @@ func TestOtherTaskElse(t *testing.T) {
 	if here() == 0 {
 		t.Skip("nothing tells goroutines apart on this processor")
 	}
-	for kind, declare := range kinds {
+	for kind, declare := range thieves {
 		rt := mustNew(t, Options{})
 		r := Array[uint64](rt, "r", 1)
 		owner := rt.Task("owner")
 		out := Writes[uint64](owner, r)
-		declare(owner, func() {})
+		once(owner, func() {})
 		if err := rt.Run(t.Context()); err != nil {
 			t.Error(err)
 		}
 		thief := rt.Task("thief")
-		Writes[uint64](thief, r)
 		declare(thief, func() { out.Slice()[0] = 7 })
 		blames(t, rt.Run(t.Context()), r)
 
@@ -182,6 +121,16 @@ func TestOtherTaskElse(t *testing.T) {
 		if err := rt.Run(t.Context()); !errors.Is(err, errOtherTask) || !strings.Contains(err.Error(), `Last of task "owner" in task "thief"`) {
 			t.Errorf("Last by a %s: %v", kind, err)
 		}
+	}
+}
+
+// Last in a body of Do ends the task with an error that names it.
+func TestLastInDo(t *testing.T) {
+	rt := mustNew(t, Options{})
+	rt.Task("loop").Do(func(task *Task) error { task.Last(); return nil })
+	err := rt.Run(t.Context())
+	if !errors.Is(err, errLast) || isPanicked(err) || !strings.Contains(err.Error(), `task "loop"`) {
+		t.Errorf("%v, want errLast of task loop", err)
 	}
 }
 

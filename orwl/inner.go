@@ -1,7 +1,6 @@
 package orwl
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/orwl/go-orwl/internal/inner"
@@ -41,7 +40,6 @@ type innerTask struct{ t *Task }
 
 func (t innerTask) Read(r *resource.Resource) any  { return t.t.reads(r) }
 func (t innerTask) Write(r *resource.Resource) any { return t.t.writes(r) }
-func (t innerTask) Rounds(n int) iter.Seq[int]     { return t.t.rounds(n) }
 
 func (t innerTask) Accesses() []inner.Access {
 	all := make([]inner.Access, len(t.t.accesses))

@@ -3,6 +3,7 @@ package orwl
 import (
 	"context"
 	"encoding/json"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -25,6 +26,7 @@ func asJSON(t testing.TB, v any) string {
 // A state says what a program does: before it runs, while it stands still, and
 // when it has ended.
 func TestInspect(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // so many workers
 	synctest.Test(t, func(t *testing.T) {
 		rt := mustNew(t, Options{Stall: -1})
 		x, y := rt.Resource("x", 16), rt.Resource("y", 8)
@@ -36,18 +38,14 @@ func TestInspect(t *testing.T) {
 		c.Read(x)
 		c.Write(y)
 		d.Write(x)
-		w.Do(func(t *Task) error {
-			for range t.Rounds(1) {
-				Write[uint64](own)[0] = 1
-				<-goOn
-			}
+		w.Each(1, func(int) error {
+			Write[uint64](own)[0] = 1
+			<-goOn
 			return nil
 		})
 		for _, task := range []*Task{b, c, d} {
-			task.Do(func(t *Task) error {
-				for range t.Rounds(1) {
-					<-goOn
-				}
+			task.Each(1, func(int) error {
+				<-goOn
 				return nil
 			})
 		}
@@ -61,10 +59,10 @@ func TestInspect(t *testing.T) {
 		rt.Inspect()
 		<-time.After(2 * time.Second) // of the bubble
 		const want = `{"node":0,"running":true,"still_seconds":2,"nodes":[{"node":0,"state":"here"}],"tasks":[` +
-			`{"task":"w","node":0,"state":"working","round":0,"for_seconds":2,"holds":["x"]},` +
-			`{"task":"b","node":0,"state":"waiting","round":0,"for_seconds":2,"holds":[],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
-			`{"task":"c","node":0,"state":"waiting","round":0,"for_seconds":2,"holds":["y"],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
-			`{"task":"d","node":0,"state":"waiting","round":0,"for_seconds":2,"holds":[],"waits":{"resource":"x","mode":"write","for_seconds":2,"behind":["w"]}}],` +
+			`{"task":"w","node":0,"state":"working","round":0,"rounds":1,"for_seconds":2,"holds":["x"]},` +
+			`{"task":"b","node":0,"state":"waiting","round":0,"rounds":1,"for_seconds":2,"holds":[],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
+			`{"task":"c","node":0,"state":"waiting","round":0,"rounds":1,"for_seconds":2,"holds":["y"],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
+			`{"task":"d","node":0,"state":"waiting","round":0,"rounds":1,"for_seconds":2,"holds":[],"waits":{"resource":"x","mode":"write","for_seconds":2,"behind":["w"]}}],` +
 			`"resources":[{"resource":"x","home":0,"size_bytes":16,"version":0,"fence":2,"broken":false,"whole":true,"queue":[` +
 			`{"mode":"write","granted":true,"members":[{"who":"w","node":0,"held":true}]},` +
 			`{"mode":"read","granted":false,"members":[{"who":"b","node":0,"held":false},{"who":"c","node":0,"held":false}]},` +
@@ -73,7 +71,7 @@ func TestInspect(t *testing.T) {
 			`{"mode":"write","granted":true,"members":[{"who":"c","node":0,"held":false}]}]},` +
 			`{"resource":"z","home":0,"size_bytes":0,"version":0,"fence":0,"broken":false,"whole":true,"queue":[]}],` +
 			`"waits_for":[{"from":"b","to":"w","resource":"x","mode":"read","node":0},{"from":"c","to":"w","resource":"x","mode":"read","node":0},` +
-			`{"from":"d","to":"w","resource":"x","mode":"write","node":0}]}`
+			`{"from":"d","to":"w","resource":"x","mode":"write","node":0}],"workers":{"all":2,"asleep":1}}`
 		if got := asJSON(t, rt.Inspect()); got != want {
 			t.Errorf("%s, want\n%s", got, want)
 		}
@@ -139,7 +137,7 @@ func statesOf(t *testing.T, at int) (home, mirror inspect.State) {
 	looked.Add(1)
 	var all [2]*Runtime
 	var ready sync.WaitGroup
-	ready.Add(2)
+	ready.Add(1)
 	go func() {
 		defer looked.Done()
 		ready.Wait()
@@ -160,18 +158,13 @@ func statesOf(t *testing.T, at int) (home, mirror inspect.State) {
 		rt.Home(r, at)
 		a, b := rt.Task("a").On(0), rt.Task("b").On(1)
 		a.Write(r)
-		own := b.Write(r)
-		a.Do(func(t *Task) error {
-			for range t.Rounds(1) {
-				ready.Done()
-				looked.Wait()
-			}
+		b.Write(r)
+		a.Each(1, func(int) error {
+			ready.Done()
+			looked.Wait()
 			return nil
 		})
-		b.Do(func(t *Task) error {
-			ready.Done()
-			return own.Acquire(t.Context())
-		})
+		b.Each(1, func(int) error { return nil })
 		if err := rt.Run(context.Background()); err != nil {
 			t.Errorf("node %d: %v", i, err)
 		}
@@ -191,14 +184,12 @@ func TestInspectWhileItRuns(t *testing.T) {
 		task := rt.Task(name)
 		own := task.Write(rt.Lookup(name))
 		task.Read(rt.Lookup(names[(i+1)%3]))
-		task.Do(func(t *Task) error {
-			for range t.Rounds(-1) {
-				Write[uint64](own)[0]++
-				select {
-				case <-done:
-					return errPlanned
-				default:
-				}
+		task.Each(-1, func(int) error {
+			Write[uint64](own)[0]++
+			select {
+			case <-done:
+				return errPlanned
+			default:
 			}
 			return nil
 		})

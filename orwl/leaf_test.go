@@ -41,10 +41,9 @@ func open(ctx context.Context, r *resource.Resource) error {
 	return err
 }
 
-// leafRun runs a program in which task a declares that it writes x. Until its body has ended, task b has a request for y,
-// and another task holds x if that is busy. z is free. y and z have relaxed access. body is the body of a. A run that
-// stands still is ended and fails the test.
-func leafRun(t *testing.T, busy bool, body func(a *Task, x *Access, y, z *resource.Resource) error) {
+// leafRun runs a program in which task a writes x. Until its body has ended, task b has a request for y. z is free. y and z
+// have relaxed access. body is the body of a. A run that stands still is ended and fails the test.
+func leafRun(t *testing.T, body func(a *Task, x *Access, y, z *resource.Resource) error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -59,25 +58,12 @@ func leafRun(t *testing.T, busy bool, body func(a *Task, x *Access, y, z *resour
 				t.Fatal(err)
 			}
 		}
-		asked, held, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
-		if busy {
-			holder := rt.Task("holder")
-			hold := holder.Write(x)
-			holder.Do(func(holder *Task) error {
-				err := hold.Acquire(holder.Context())
-				close(held)
-				<-ended
-				return err
-			})
-		} else {
-			close(held)
-		}
+		asked, ended := make(chan struct{}), make(chan struct{})
 		a, b := rt.Task("a"), rt.Task("b")
 		own := a.Write(x)
-		a.Do(func(a *Task) error {
+		a.Each(1, func(int) error {
 			defer close(ended)
 			<-asked
-			<-held
 			return body(a, own, y, z)
 		})
 		b.Do(func(b *Task) error {
@@ -111,11 +97,9 @@ func isLeaf(t *testing.T, err error, want string) {
 func TestLeafHolds(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
-			leafRun(t, false, func(a *Task, x *Access, y, _ *resource.Resource) error {
-				for range a.Rounds(1) {
-					isLeaf(t, access(a.Context(), x.Resource()), ` of "x" (`)
-					isLeaf(t, access(a.Context(), y), `task "a" holds an ordered grant of "x": release it first`)
-				}
+			leafRun(t, func(a *Task, x *Access, y, _ *resource.Resource) error {
+				isLeaf(t, access(a.Context(), x.Resource()), ` of "x" (`)
+				isLeaf(t, access(a.Context(), y), `task "a" holds an ordered grant of "x": release it first`)
 				return nil
 			})
 		})
@@ -126,65 +110,47 @@ func TestLeafHolds(t *testing.T) {
 func TestLeafUndeclared(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
-			leafRun(t, false, func(a *Task, x *Access, _, _ *resource.Resource) error {
-				if err := access(a.Context(), x.Resource()); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), "look at it before or after") {
-					t.Errorf("%v, want the run to have it", err)
-				}
-				return nil
-			})
+			rt := mustNew(t, Options{})
+			task, look := rt.Task("a"), rt.Task("looks")
+			x := rt.Resource("x", 8)
+			task.Write(x)
+			task.Each(1, func(int) error { return nil })
+			look.Do(func(t *Task) error { return access(t.Context(), x) })
+			if err := rt.Run(t.Context()); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), "look at it before or after") {
+				t.Errorf("%v, want the run to have it", err)
+			}
 		})
 	}
 }
 
-// A task inside a relaxed access waits for no ordered grant, by any verb.
+// A task inside a relaxed access waits for no ordered grant.
 func TestLeafInside(t *testing.T) {
-	for name, acquire := range map[string]func(a *Task, x *Access) error{
-		"rounds": func(a *Task, x *Access) error {
-			for range a.Rounds(1) {
-			}
-			return a.err
-		},
-		"access":        func(a *Task, x *Access) error { return x.Acquire(a.Context()) },
-		"other context": func(a *Task, x *Access) error { return x.Acquire(context.Background()) },
-		"another handle": func(a *Task, x *Access) error {
-			_, err := Values[uint64](a.Context(), x.Resource())
+	leafRun(t, func(a *Task, x *Access, y, z *resource.Resource) error {
+		in, err := z.Relaxed(a.Context(), queue.Write)
+		if err != nil {
 			return err
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			leafRun(t, true, func(a *Task, x *Access, _, z *resource.Resource) error {
-				in, err := z.Relaxed(a.Context(), queue.Write)
-				if err != nil {
-					return err
-				}
-				err = acquire(a, x)
-				in.Leave()
-				isLeaf(t, err, `acquire of "x" (`)
-				isLeaf(t, err, `task "a" is inside a relaxed access of "z": leave it first`)
-				a.err = nil
-				return nil
-			})
-		})
-	}
+		}
+		_, err = Values[uint64](a.Context(), y)
+		in.Leave()
+		isLeaf(t, err, `acquire of "y" (`)
+		isLeaf(t, err, `task "a" is inside a relaxed access of "z": leave it first`)
+		return nil
+	})
 }
 
 // The leaf rule allows everything that cannot hang.
 func TestLeafAllows(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
-			leafRun(t, false, func(a *Task, _ *Access, y, z *resource.Resource) error {
-				err := access(a.Context(), z)
-				for range a.Rounds(1) {
-					err = errors.Join(err, access(a.Context(), z)) // has no ordered requests
-				}
-				in, knock := z.Relaxed(a.Context(), queue.Write)
-				if err = errors.Join(err, knock); err != nil {
+			leafRun(t, func(a *Task, x *Access, _, z *resource.Resource) error {
+				err := access(a.Context(), z) // has no ordered requests
+				in, busy := z.Relaxed(a.Context(), queue.Write)
+				if err = errors.Join(err, busy); err != nil {
 					return err
 				}
 				defer in.Leave()
-				free := a.rt.Lookup("x") // the access has ended, but the run has it
 				var h queue.Place
-				if err := h.Request(core(free), queue.Write); err != nil {
+				if err := h.Request(core(x.Resource()), queue.Write); err != nil {
 					return err
 				}
 				if h.Granted() {

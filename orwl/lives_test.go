@@ -350,15 +350,14 @@ func TestMortal(t *testing.T) {
 		for i := range 2 {
 			task := rt.Task(fmt.Sprint("task ", i)).On(i)
 			task.Write(r)
-			task.Do(func(task *Task) error {
-				for round := range task.Rounds(100) {
-					if node == 1 && round == 50 {
-						return errors.Join(errDies, rt.o.Nodes.network.Close(context.Background()))
-					}
+			task.Each(100, func(round int) error {
+				if node == 1 && round == 50 {
+					return errors.Join(errDies, rt.o.Nodes.network.Close(context.Background()))
 				}
 				return nil
 			})
 		}
+		rt.Task("outside").Do(func(t *Task) error { <-t.Context().Done(); return nil })
 		return rt.Run(ctx)
 	})
 	if err := errs[0]; !errors.Is(err, errMortal) || !errors.Is(err, resource.ErrLost) {

@@ -31,15 +31,13 @@ func large(n *Nodes) ([]uint64, error) {
 	for i := range 2 {
 		task := rt.Task(name(i)).On(i)
 		a := task.Write(r)
-		task.Do(func(t *Task) error {
-			for round := range t.Rounds(largeRounds) {
-				if size := largeSize(i, round); size > 0 {
-					if err := a.Place().Resize(8 * size); err != nil {
-						return err
-					}
+		task.Each(largeRounds, func(round int) error {
+			if size := largeSize(i, round); size > 0 {
+				if err := a.Place().Resize(8 * size); err != nil {
+					return err
 				}
-				largeStep(Write[uint64](a), i)
 			}
+			largeStep(Write[uint64](a), i)
 			return nil
 		})
 	}

@@ -173,8 +173,8 @@ func equivalentOnNodes(t *testing.T, seeds iter.Seq[uint64], change func(node in
 		got := make([]outcome, count)
 		seen := make([][]uint64, len(p.tasks))
 		each(nodes, func(node int, n *Nodes) {
-			rt := p.declare(t, Options{Nodes: n}, func(i int) func(*Task) error {
-				return p.body(i, &seen[i], noise(seed<<8+uint64(i)), (*Task).Context)
+			rt := p.declare(t, Options{Nodes: n}, func(i int) func(*Task, int) error {
+				return p.body(i, &seen[i], noise(seed<<8+uint64(i)))
 			})
 			for i, task := range rt.tasks {
 				task.On(int(mix(seed+uint64(i)) % uint64(count)))
@@ -215,11 +215,9 @@ func TestFailureEndsAllNodes(t *testing.T) {
 			task := rt.Task(name(j)).On(j)
 			task.Write(rt.Lookup(name(j)))
 			task.Read(rt.Lookup(name((j + 1) % 3)))
-			task.Do(func(task *Task) error {
-				for round := range task.Rounds(-1) {
-					if j == 1 && round == 10 {
-						return errPlanned
-					}
+			task.Each(-1, func(round int) error {
+				if j == 1 && round == 10 {
+					return errPlanned
 				}
 				return nil
 			})
@@ -257,11 +255,9 @@ func TestInterruptEndsAllNodes(t *testing.T) {
 			task := rt.Task(name(j)).On(j)
 			task.Write(rt.Lookup(name(j)))
 			task.Read(rt.Lookup(name((j + 1) % 3)))
-			task.Do(func(task *Task) error {
-				for round := range task.Rounds(-1) {
-					if j == 0 && round == 10 {
-						cancel(errPlanned)
-					}
+			task.Each(-1, func(round int) error {
+				if j == 0 && round == 10 {
+					cancel(errPlanned)
 				}
 				return nil
 			})
@@ -288,7 +284,7 @@ func TestOtherPrograms(t *testing.T) {
 		rt := mustNew(t, Options{Nodes: n})
 		task := rt.Task("t")
 		task.Write(rt.Resource("r", 8+8*i))
-		task.Do(func(*Task) error { t.Error("a task runs"); return nil })
+		task.Each(1, func(int) error { t.Error("a task runs"); return nil })
 		if err := rt.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "another program") {
 			t.Errorf("node %d: %v", i, err)
 		}
@@ -308,7 +304,7 @@ func TestOneDoesNotBegin(t *testing.T) {
 		rt := mustNew(t, Options{Nodes: n})
 		task := rt.Task("t")
 		task.Write(rt.Resource("r", 8))
-		task.Do(func(*Task) error { t.Error("a task runs"); return nil })
+		task.Each(1, func(int) error { t.Error("a task runs"); return nil })
 		var other *NodeError
 		if err := rt.Run(context.Background()); !errors.As(err, &other) || other.Node != 1 {
 			t.Errorf("node %d: %v, want that of node 1", i, err)

@@ -3,6 +3,7 @@ package orwl
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -59,8 +60,7 @@ func (c *placeCounter) Observe(e queue.Event) {
 	c.count[e.Place] = n
 }
 
-// The observer hears of everything once: the first requests that the runtime makes, and
-// the requests that it takes back in the end.
+// The observer hears of everything once: each request, and the end of each.
 func TestObserver(t *testing.T) {
 	waited := 0
 	for seed := range plans(t, 5) {
@@ -68,12 +68,9 @@ func TestObserver(t *testing.T) {
 		if len(p.order()) < len(p.tasks) {
 			continue
 		}
-		for i := range p.tasks {
-			p.tasks[i].style = []style{byRounds, byBreak, byVector}[i%3]
-		}
 		c := newCounter()
-		rt := p.declare(t, Options{Observers: []Observer{c}}, func(i int) func(*Task) error {
-			return p.body(i, new([]uint64), noise(seed+uint64(i)), (*Task).Context)
+		rt := p.declare(t, Options{Observers: []Observer{c}}, func(i int) func(*Task, int) error {
+			return p.body(i, new([]uint64), noise(seed+uint64(i)))
 		})
 		if err := rt.Run(context.Background()); err != nil {
 			t.Fatal(err)
@@ -84,11 +81,7 @@ func TestObserver(t *testing.T) {
 				t.Errorf("task %d has begun %d times, and ended is %t, with %v", i, c.began[task], ended, err)
 			}
 			for _, a := range task.accesses {
-				want := events{requested: max(n, 1), acquired: n, released: n}
-				if p.tasks[i].style == byVector {
-					want.requested = n + 1
-				}
-				want.cancelled = want.requested - n
+				want := events{requested: n, acquired: n, released: n}
 				got := c.count[a.Place()]
 				waited += got.waited
 				if got.waited > got.acquired {
@@ -107,28 +100,19 @@ func TestObserver(t *testing.T) {
 
 // Only a task that has to wait is reported as waiting.
 func TestObserverOfWaits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // so many workers
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter()
 		rt := mustNew(t, Options{Observers: []Observer{c}, Stall: -1})
 		r := rt.Resource("r", 0)
 		first, second := rt.Task("first"), rt.Task("second")
 		a, b := first.Write(r), second.Write(r)
-		goOn, done := make(chan struct{}), make(chan struct{})
-		first.Do(func(t *Task) error {
-			for range t.Rounds(1) {
-				<-goOn
-			}
-			close(done)
-			return nil
-		})
-		second.Do(func(t *Task) error {
-			for round := range t.Rounds(2) {
-				if round == 0 {
-					<-done
-				}
-			}
-			return nil
-		})
+		alone := rt.Task("alone") // so that the others are no circle, which has one worker
+		alone.Write(rt.Resource("other", 0))
+		alone.Each(1, func(int) error { return nil })
+		goOn := make(chan struct{})
+		first.Each(1, func(int) error { <-goOn; return nil })
+		second.Each(2, func(int) error { return nil })
 		ran := make(chan error)
 		go func() { ran <- rt.Run(context.Background()) }()
 		synctest.Wait() // the second sleeps
@@ -152,12 +136,7 @@ func TestObserversOfFailure(t *testing.T) {
 	rt := mustNew(t, Options{Observers: []Observer{one, other}})
 	task := rt.Task("task")
 	a := task.Write(rt.Resource("r", 0))
-	task.Do(func(t *Task) error {
-		for range t.Rounds(1) {
-			break
-		}
-		return wrong
-	})
+	task.Each(1, func(int) error { return wrong })
 	if err := rt.Run(context.Background()); !errors.Is(err, wrong) {
 		t.Fatal(err)
 	}

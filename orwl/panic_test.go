@@ -23,42 +23,28 @@ func TestPanicLine(t *testing.T) {
 		"a function of Go":     func(*Access) { line(); _ = strings.Repeat("x", -1) },
 		"a panic in its defer": func(*Access) { defer func() { line(); panic("boom") }(); panic(1) },
 	} {
-		for kind, declare := range map[string]func(task *Task, round func(round int) error){
-			"step": func(task *Task, round func(int) error) { task.Each(5, round) },
-			"goroutine": func(task *Task, round func(int) error) {
-				task.Do(func(task *Task) error {
-					for i := range task.Rounds(5) {
-						if err := round(i); err != nil {
-							return err
-						}
-					}
-					return nil
-				})
-			},
-		} {
-			rt := mustNew(t, Options{})
-			task := rt.Task("culprit")
-			a := task.Write(rt.Resource("r", 8))
-			declare(task, func(round int) error {
-				if round == 3 {
-					fail(a)
-				}
-				return nil
-			})
-			err := rt.Run(t.Context())
-			var p *panicError
-			if !errors.As(err, &p) {
-				t.Errorf("%s of a %s: %v, want a *panicError", name, kind, err)
-				continue
+		rt := mustNew(t, Options{})
+		task := rt.Task("culprit")
+		a := task.Write(rt.Resource("r", 8))
+		task.Each(5, func(round int) error {
+			if round == 3 {
+				fail(a)
 			}
-			first, stack, _ := strings.Cut(err.Error(), "\n")
-			want := fmt.Sprintf(`^orwl: task "culprit": panic in round 3 at \S*panic_test\.go:%d: .`, at)
-			if !regexp.MustCompile(want).MatchString(first) {
-				t.Errorf("%s of a %s: %s, want %s", name, kind, first, want)
-			}
-			if !strings.HasPrefix(stack, "goroutine ") {
-				t.Errorf("%s of a %s has no stack", name, kind)
-			}
+			return nil
+		})
+		err := rt.Run(t.Context())
+		var p *panicError
+		if !errors.As(err, &p) {
+			t.Errorf("%s: %v, want a *panicError", name, err)
+			continue
+		}
+		first, stack, _ := strings.Cut(err.Error(), "\n")
+		want := fmt.Sprintf(`^orwl: task "culprit": panic in round 3 at \S*panic_test\.go:%d: .`, at)
+		if !regexp.MustCompile(want).MatchString(first) {
+			t.Errorf("%s: %s, want %s", name, first, want)
+		}
+		if !strings.HasPrefix(stack, "goroutine ") {
+			t.Errorf("%s has no stack", name)
 		}
 	}
 }

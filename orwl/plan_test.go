@@ -1,9 +1,11 @@
 package orwl
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -23,21 +25,8 @@ type randomProgram struct {
 // taskPlan is how a task goes through its rounds.
 type taskPlan struct {
 	rounds int
-	style  style
 	end    ending
 }
-
-// style is how a body acquires and releases.
-type style uint8
-
-const (
-	byRounds style = iota
-	byBreak        // leaves Rounds, which would go on for ever, and holds everything
-	byHand         // acquires and releases one access after the other, in any order
-	byVector
-	byStep // is a step task
-	styles
-)
 
 // ending is the task's way to end after its rounds.
 type ending uint8
@@ -52,30 +41,23 @@ const (
 func (p *randomProgram) String() string {
 	text := fmt.Sprintf("seed %d:\n%v", p.seed, p.system)
 	for i, t := range p.tasks {
-		text += fmt.Sprintf("%s: %d rounds, style %d, end %d\n", p.system.Tasks[i].Name, t.rounds, t.style, t.end)
+		text += fmt.Sprintf("%s: %d rounds, end %d\n", p.system.Tasks[i].Name, t.rounds, t.end)
 	}
 	return text
 }
 
-// drawPlan draws a plan. It may be one that deadlocks if it has priorities.
+// drawPlan draws a plan. In some a task waits for itself.
 func drawPlan(seed uint64) *randomProgram {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	p := &randomProgram{seed: seed, words: make([]int, 1+rng.IntN(8))}
 	for i := range p.words {
 		p.words[i] = rng.IntN(5)
 	}
-	prioritised, rounds, even := rng.IntN(3), rng.IntN(12), rng.IntN(2) == 0
+	rounds, even := rng.IntN(12), rng.IntN(2) == 0
 	for t := range 2 + rng.IntN(11) {
 		task := liveness.Task{Name: fmt.Sprintf("t%d", t)}
-		own := rng.IntN(3) - 1
 		for _, r := range rng.Perm(len(p.words))[:rng.IntN(min(4, len(p.words))+1)] {
 			a := liveness.Access{Resource: fmt.Sprintf("r%d", r), Mode: queue.Mode(rng.IntN(2))}
-			switch prioritised {
-			case 1: // of the task
-				a.Priority = own
-			case 2: // of any access
-				a.Priority = rng.IntN(8) / 7
-			}
 			task.Accesses = append(task.Accesses, a)
 			if a.Mode == queue.Read && rng.IntN(8) == 0 {
 				task.Accesses = append(task.Accesses, a)
@@ -86,12 +68,10 @@ func drawPlan(seed uint64) *randomProgram {
 		if !even {
 			n = rng.IntN(12)
 		}
-		p.tasks = append(p.tasks, taskPlan{rounds: n, style: style(rng.IntN(int(styles)))})
+		p.tasks = append(p.tasks, taskPlan{rounds: n})
 	}
-	if mix(seed+1)%3 == 0 { // it has steps only, so it goes by a plan on one node
-		for i := range p.tasks {
-			p.tasks[i].style = byStep
-		}
+	if all := p.system.Tasks[0].Accesses; len(all) > 0 && rng.IntN(4) == 0 { // the task waits for itself
+		p.system.Tasks[0].Accesses = append(all, liveness.Access{Resource: all[0].Resource, Mode: queue.Write})
 	}
 	return p
 }
@@ -221,8 +201,8 @@ func (p *randomProgram) goesOn(o outcome) outcome {
 	return o
 }
 
-// declare makes the plan a program of tasks with bodies.
-func (p *randomProgram) declare(t testing.TB, o Options, body func(task int) func(*Task) error) *Runtime {
+// declare makes the plan a program of tasks. body gives a task what it does in a round.
+func (p *randomProgram) declare(t testing.TB, o Options, body func(task int) func(t *Task, round int) error) *Runtime {
 	rt := mustNew(t, o)
 	for i, n := range p.words {
 		rt.Resource(fmt.Sprintf("r%d", i), 8*n)
@@ -232,30 +212,25 @@ func (p *randomProgram) declare(t testing.TB, o Options, body func(task int) fun
 }
 
 // tasksOf declares the tasks of the plan alone.
-func (p *randomProgram) tasksOf(rt *Runtime, body func(task int) func(*Task) error) {
+func (p *randomProgram) tasksOf(rt *Runtime, body func(task int) func(t *Task, round int) error) {
 	for i, task := range p.system.Tasks {
 		declared := rt.Task(task.Name)
 		for _, a := range task.Accesses {
 			if r := rt.Lookup(a.Resource); a.Mode == queue.Write {
-				declared.Write(r).Priority(a.Priority)
+				declared.Write(r)
 			} else {
-				declared.Read(r).Priority(a.Priority)
+				declared.Read(r)
 			}
 		}
-		do := body(i)
-		if how := p.tasks[i]; how.style == byStep {
-			p.each(declared, i, do)
-		} else {
-			declared.Do(do)
-		}
+		p.each(declared, i, body(i))
 	}
 }
 
 // each gives a task its body. Some say only while they run that a round is the last one.
-func (p *randomProgram) each(task *Task, i int, do func(*Task) error) {
+func (p *randomProgram) each(task *Task, i int, do func(t *Task, round int) error) {
 	rounds := p.tasks[i].rounds
 	if rounds == 0 || mix(p.seed^uint64(i)<<50)%3 > 0 {
-		task.Each(rounds, func(int) error { return do(task) })
+		task.Each(rounds, func(round int) error { return do(task, round) })
 		return
 	}
 	more := rounds + int(mix(p.seed+uint64(i))%3)
@@ -266,8 +241,46 @@ func (p *randomProgram) each(task *Task, i int, do func(*Task) error) {
 		if round == rounds-1 {
 			task.Last()
 		}
-		return do(task)
+		return do(task, round)
 	})
+}
+
+// body is what a plan's task does in a round. It notes what it sees before others can see what it has made of it.
+func (p *randomProgram) body(task int, seen *[]uint64, between func()) func(t *Task, round int) error {
+	how := p.tasks[task]
+	return func(t *Task, round int) error {
+		*seen = append(*seen, p.round(t, task, round, between))
+		if round < how.rounds-1 {
+			return nil
+		}
+		switch how.end {
+		case fails:
+			return errPlanned
+		case panics:
+			panic(errPlanned)
+		case exits:
+			runtime.Goexit()
+		}
+		return nil
+	}
+}
+
+// errPlanned is the planned failure or panic of a task.
+var errPlanned = errors.New("planned")
+
+// noise varies the schedule: now and then it yields, or takes its time.
+func noise(seed uint64) func() {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	return func() {
+		switch n := rng.IntN(16); {
+		case n < 3:
+			runtime.Gosched()
+		case n < 5:
+			for range rng.IntN(300) {
+				seed = mix(seed)
+			}
+		}
+	}
 }
 
 // round does work with what a task holds.
@@ -306,12 +319,8 @@ func (p *randomProgram) agree(t *testing.T, nodes []outcome, seen [][]uint64, wa
 	}
 }
 
-// cut makes a task do fewer rounds. To its end it keeps what others wait for.
+// cut makes a task that has rounds do fewer of them.
 func (p *randomProgram) cut(task int) {
 	t := &p.tasks[task]
-	t.rounds = int(mix(p.seed+1) % uint64(t.rounds+1))
-	t.style = []style{byBreak, byVector, byStep}[p.seed%3]
-	if t.rounds == 0 && t.style == byStep {
-		t.style = byBreak // a step without rounds has nowhere to fail
-	}
+	t.rounds = 1 + int(mix(p.seed+1)%uint64(t.rounds))
 }

@@ -24,8 +24,7 @@ import (
 //
 //	conditions met ──▶ GrantAll ──▶ body ──▶ EndAll ──▶ publish
 //
-// The goroutine of another task does the same with each access by itself: see turn.go. How nodes work together
-// stands in across.go.
+// Another task has a goroutine, and no access in the plan. How nodes work together stands in across.go.
 //
 // Package plan says what the conditions are, and package books who runs what.
 
@@ -40,11 +39,10 @@ type planned struct {
 	tasks     []*Task // by counter
 	steps     int     // tasks that workers run
 	workers   []seat
-	faults    bool           // a step may use a view too late
-	began     atomic.Int64   // when the workers began, in nanoseconds; 0 before
-	over      atomic.Int64   // when they ended
-	turns     sync.WaitGroup // goroutines that take empty turns
-	across    *across        // nil on one node
+	faults    bool         // a step may use a view too late
+	began     atomic.Int64 // when the workers began, in nanoseconds; 0 before
+	over      atomic.Int64 // when they ended
+	across    *across      // nil on one node
 }
 
 // seat is what a worker has of its own.
@@ -60,7 +58,7 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 	tasks := make([]plan.Task, len(rt.tasks))
 	for i, t := range rt.tasks {
 		if t.step == nil {
-			tasks[i] = plan.Task{Rounds: plan.Open, Apart: true, Node: t.on}
+			tasks[i] = plan.Task{Node: t.on}
 			continue
 		}
 		tasks[i] = plan.Task{Rounds: t.step.left(), Node: t.on}
@@ -179,10 +177,8 @@ func (p *planned) owners() []int32 {
 	owner := make([]int32, len(p.tasks))
 	for c, t := range p.tasks {
 		switch {
-		case t.idles() || !t.here():
+		case t.step == nil || t.idles() || !t.here():
 			owner[c] = books.Nobody
-		case t.step == nil:
-			owner[c] = books.Alone
 		case c > int(t.counter):
 			owner[c] = books.Before
 		default:
@@ -287,17 +283,21 @@ func (rt *Runtime) runPlan(r *run) {
 			rt.work(p, w)
 		})
 	}
+	var bodies sync.WaitGroup
 	for _, t := range tasks {
 		if t.step == nil {
-			all.Go(t.live)
+			bodies.Go(t.live)
 		}
 	}
 	if p.across != nil {
-		all.Go(func() { p.across.finish(r.ctx) })
+		ended := make(chan struct{})
+		all.Go(func() { p.across.finish(r.ctx, ended) })
+		bodies.Wait()
+		close(ended)
 	}
+	bodies.Wait()
 	all.Wait()
 	p.over.Store(time.Now().UnixNano())
-	p.turns.Wait()
 }
 
 // patience is how often a worker looks around before it sleeps.

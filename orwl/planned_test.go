@@ -30,13 +30,11 @@ func alternate(rt *Runtime, rounds int, body func(task *Task, a *Access, round i
 // again, and the error changes nothing.
 func TestBodyOfEachHolds(t *testing.T) {
 	for name, do := range map[string]func(task *Task, a *Access) error{
-		"next":    func(_ *Task, a *Access) error { return a.Next() },
-		"release": func(_ *Task, a *Access) error { return a.Release() },
+		"release": func(_ *Task, a *Access) error { return a.Place().Release() },
 		"pair":    func(_ *Task, a *Access) error { return a.Place().Renew() },
-		"acquire": func(task *Task, a *Access) error { return a.Acquire(task.Context()) },
+		"acquire": func(task *Task, a *Access) error { return a.Place().Acquire(task.Context()) },
 		"request": func(_ *Task, a *Access) error { return a.Place().Request(core(a.Resource()), queue.Write) },
-		"cancel":  func(_ *Task, a *Access) error { return a.Cancel() },
-		"vector":  func(task *Task, _ *Access) error { return byOne(task.Accesses()).Next() },
+		"cancel":  func(_ *Task, a *Access) error { return a.Place().Cancel() },
 	} {
 		rt := mustNew(t, Options{})
 		r := alternate(rt, 5, func(task *Task, a *Access, _ int) error {

@@ -96,19 +96,13 @@ func runQuitProgram(t *testing.T) {
 	a.Write(x)
 	b.Write(x)
 	in := bufio.NewReader(os.Stdin)
-	a.Do(func(t *Task) error {
-		for round := range t.Rounds(-1) {
-			fmt.Println("round", round)
-			if _, err := in.ReadString('\n'); err != nil {
-				return err
-			}
+	a.Each(-1, func(round int) error {
+		fmt.Println("round", round)
+		if _, err := in.ReadString('\n'); err != nil {
+			return err
 		}
 		return nil
 	})
-	b.Do(func(t *Task) error {
-		for range t.Rounds(-1) {
-		}
-		return nil
-	})
+	b.Each(-1, func(int) error { return nil })
 	t.Error(rt.Run(context.Background()))
 }

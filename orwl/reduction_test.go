@@ -290,20 +290,3 @@ func TestReductionRefused(t *testing.T) {
 		}
 	}
 }
-
-// A program can be made whose order puts a circle through a reduction. It is refused as any other.
-func TestReductionDeadlock(t *testing.T) {
-	rt := mustNew(t, Options{})
-	most, r := NewMax[int64](rt, "most"), rt.Resource("r", 8)
-	put := rt.Task("put")
-	most.Put(put)
-	put.Write(r).Priority(1) // behind the one that reads the value
-	put.Each(1, func(int) error { return nil })
-	read := rt.Task("read")
-	most.Now(read)
-	read.Write(r).Priority(-1)
-	read.Each(1, func(int) error { return nil })
-	if err := rt.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "most") {
-		t.Errorf("%v, want the circle through the reduction", err)
-	}
-}

@@ -256,7 +256,7 @@ func systemOf(tasks []*Task) liveness.System {
 func (t *Task) described() liveness.Task {
 	d := liveness.Task{Name: t.name, Accesses: make([]liveness.Access, len(t.accesses))}
 	for i, a := range t.accesses {
-		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: int(a.priority)}
+		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode}
 	}
 	return d
 }
@@ -270,7 +270,7 @@ func (t *Task) described() liveness.Task {
 // has ended well.
 //
 // If the body of a task fails, or ctx ends, all other tasks wake and end at their next
-// round or Acquire, and Run returns the first error. A grant that comes only from a
+// round, and Run returns the first error. A grant that comes only from a
 // failed task begins no round.
 //
 // A run has the resources of its tasks for itself, from its start to its end: what their queues would do is

@@ -73,23 +73,21 @@ func slowNode(home int, fifo string) error {
 	for i := range n.Count() {
 		task := rt.Task(name(i)).On(i)
 		a := task.Write(r)
-		task.Do(func(t *Task) error {
-			for round := range t.Rounds(slowRounds) {
-				Write[uint64](a)[0]++
-				if round != slowRounds/2+1-i { // node 0 comes after node 1
-					continue
-				}
-				if i == 0 {
-					<-back // the log of node 0 says so
-					continue
-				}
-				if fifo == "" {
-					fmt.Println("ready", os.Getpid())
-					select {} // the test stops this process
-				}
-				if err := starve(fifo); err != nil {
-					return err
-				}
+		task.Each(slowRounds, func(round int) error {
+			Write[uint64](a)[0]++
+			if round != slowRounds/2+1-i { // node 0 comes after node 1
+				return nil
+			}
+			if i == 0 {
+				<-back // the log of node 0 says so
+				return nil
+			}
+			if fifo == "" {
+				fmt.Println("ready", os.Getpid())
+				select {} // the test stops this process
+			}
+			if err := starve(fifo); err != nil {
+				return err
 			}
 			return nil
 		})

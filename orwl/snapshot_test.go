@@ -31,8 +31,7 @@ func watchWrites(ctx context.Context, rt *Runtime, r *resource.Resource, writes 
 	return nil
 }
 
-// Snapshots on all nodes look at resources while tasks with and without goroutines write them, on the home and
-// elsewhere: each shows what stood between two writes, and the last one is reached.
+// Snapshots on all nodes look at resources while tasks write them, on the home and elsewhere: each shows what stood between two writes, and the last one is reached.
 func TestSnapshots(t *testing.T) {
 	const rounds = 50
 	for name, in := range worlds {
@@ -60,16 +59,7 @@ func TestSnapshots(t *testing.T) {
 								words[len(words)-1]++
 								return nil
 							}
-							if (i+on)%2 == 0 {
-								task.Each(rounds, write)
-								continue
-							}
-							task.Do(func(task *Task) error {
-								for round := range task.Rounds(rounds) {
-									_ = write(round)
-								}
-								return nil
-							})
+							task.Each(rounds, write)
 						}
 					}
 					ctx, cancel := context.WithCancel(t.Context())
@@ -109,11 +99,9 @@ func TestSnapshotRefused(t *testing.T) {
 		if _, _, err := rt.Snapshot(t.Context(), declared, nil); !errors.Is(err, inner.ErrEarly) {
 			t.Errorf("before Run: %v", err)
 		}
-		writer.Do(func(task *Task) error {
-			for range task.Rounds(1) {
-				if _, _, err := rt.Snapshot(task.Context(), held.Resource(), nil); !errors.Is(err, queue.ErrLeafRule) {
-					t.Errorf("by the task that holds it: %v", err)
-				}
+		writer.Each(1, func(int) error {
+			if _, _, err := rt.Snapshot(writer.Context(), held.Resource(), nil); !errors.Is(err, queue.ErrLeafRule) {
+				t.Errorf("by the task that holds it: %v", err)
 			}
 			return nil
 		})

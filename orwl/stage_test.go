@@ -35,8 +35,8 @@ func TestStages(t *testing.T) {
 			continue
 		}
 		seen := make([][]uint64, len(p.tasks))
-		body := func(i int) func(*Task) error {
-			return p.body(i, &seen[i], noise(seed<<8+uint64(i)), (*Task).Context)
+		body := func(i int) func(*Task, int) error {
+			return p.body(i, &seen[i], noise(seed<<8+uint64(i)))
 		}
 		rt := p.declare(t, Options{}, body)
 		for k := range stages {
@@ -73,8 +73,8 @@ func TestStagesOnNodes(t *testing.T) {
 		seen := make([][]uint64, len(p.tasks))
 		got := make([]outcome, count)
 		each(nodes, func(node int, n *Nodes) {
-			body := func(i int) func(*Task) error {
-				return p.body(i, &seen[i], noise(seed<<8+uint64(i)), (*Task).Context)
+			body := func(i int) func(*Task, int) error {
+				return p.body(i, &seen[i], noise(seed<<8+uint64(i)))
 			}
 			rt := p.declare(t, Options{Nodes: n}, body)
 			for k := range stages {
@@ -146,7 +146,7 @@ func TestStageRefused(t *testing.T) {
 	task := rt.Task("x")
 	task.Write(r)
 	task.Write(r)
-	task.Do(func(*Task) error { t.Error("it runs"); return nil })
+	task.Each(1, func(int) error { t.Error("it runs"); return nil })
 	deadlock := new(liveness.DeadlockError)
 	if err := rt.Run(t.Context()); !errors.As(err, &deadlock) {
 		t.Errorf("%v", err)
@@ -171,7 +171,7 @@ func TestStageIsOver(t *testing.T) {
 		rt := mustNew(t, Options{})
 		r, old := rt.Resource("r", 8), rt.Task("t")
 		old.Write(r)
-		old.Do(nothing)
+		old.Each(1, func(int) error { return nil })
 		if err := rt.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -86,10 +86,8 @@ func TestNoStall(t *testing.T) {
 				if o.Stall < 0 {
 					pause = time.Hour
 				}
-				task.Do(func(t *Task) error {
-					for range t.Rounds(5) {
-						<-time.After(pause) // of the bubble
-					}
+				task.Each(5, func(int) error {
+					<-time.After(pause) // of the bubble
 					return nil
 				})
 				if err := rt.Run(context.Background()); err != nil {
@@ -152,11 +150,7 @@ func TestStallBehindADroppedPair(t *testing.T) {
 		}
 		a := rt.Task("a")
 		a.Write(r)
-		a.Do(func(t *Task) error {
-			for range t.Rounds(1) {
-			}
-			return nil
-		})
+		a.Each(1, func(int) error { return nil })
 		ran := make(chan error)
 		go func() { ran <- rt.Run(context.Background()) }()
 		want := ": a handle of no task has r; 1 task waits for it: a ──▶ a handle of no task\n" +

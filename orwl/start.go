@@ -75,8 +75,12 @@ func (rt *Runtime) start(r *run) error {
 
 // checkBody returns what is wrong with the body of a task, if anything.
 func (t *Task) checkBody() (errs []error) {
-	if t.body == nil && t.step == nil {
+	switch {
+	case t.step != nil:
+	case t.body == nil:
 		errs = append(errs, fmt.Errorf("%w: %q", errBody, t.name))
+	case len(t.accesses) > 0:
+		errs = append(errs, fmt.Errorf("%w: task %q", errAccesses, t.name))
 	}
 	return errs
 }

@@ -4,17 +4,21 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"runtime"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 // halting declares a program that stands still in each of three rounds, until a
 // value is sent: a holds x and z and works, b holds y and waits for x, c waits for
-// y, d holds z and waits for x first, e has nothing to do with it, f does not need
-// what it is granted, and g waits for that.
+// y, d holds z and waits for x first, e has nothing to do with it, f works
+// meanwhile, and g waits for it.
 func halting(t testing.TB, o Options) (rt *Runtime, goOn chan struct{}) {
+	processors := runtime.GOMAXPROCS(4) // so many workers
+	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
 	rt, goOn = mustNew(t, o), make(chan struct{})
 	done := make(chan struct{})
 	x, y, z, u := rt.Resource("x", 0), rt.Resource("y", 0), rt.Resource("z", 0), rt.Resource("u", 0)
@@ -30,48 +34,51 @@ func halting(t testing.TB, o Options) (rt *Runtime, goOn chan struct{}) {
 	d.Read(y) // waits for this, too
 	f.Write(u)
 	g.Read(u)
-	a.Do(func(t *Task) error {
-		for range t.Rounds(3) {
-			<-goOn
+	a.Each(3, func(round int) error {
+		<-time.After(time.Millisecond)
+		<-goOn
+		if round == 2 {
+			close(done)
 		}
-		close(done)
 		return nil
 	})
 	for _, t := range []*Task{b, c, d, g} {
-		t.Do(func(t *Task) error {
-			for range t.Rounds(3) {
-			}
+		t.Each(3, func(int) error {
+			<-time.After(time.Millisecond) // of the bubble: a long body, so that other workers help
 			return nil
 		})
 	}
-	for _, t := range []*Task{e, f} {
-		t.Do(func(t *Task) error {
-			<-done
-			return nil
-		})
-	}
+	e.Do(func(*Task) error { <-done; return nil })
+	f.Each(1, func(int) error { <-done; return nil })
 	return rt, goOn
 }
 
 func TestInspectText(t *testing.T) {
+	const pause = 5 * time.Millisecond // of the bubble: all that can happen does
 	synctest.Test(t, func(t *testing.T) {
 		rt, goOn := halting(t, Options{Stall: -1})
 		ran := make(chan error)
 		go func() { ran <- rt.Run(context.Background()) }()
-		synctest.Wait()
+		<-time.After(pause)
 		behind := func(r string, tasks ...string) *inspect.WaitState {
 			return &inspect.WaitState{Resource: r, Mode: "read", Behind: tasks}
 		}
 		want := []inspect.TaskState{
-			{Task: "a", State: inspect.TaskWorking, Holds: []string{"x", "z"}},
-			{Task: "b", State: inspect.TaskWaiting, Holds: []string{"y"}, Waits: behind("x", "a")},
-			{Task: "c", State: inspect.TaskWaiting, Holds: []string{}, Waits: behind("y", "b")},
-			{Task: "d", State: inspect.TaskWaiting, Holds: []string{"z"}, Waits: behind("x", "a")},
+			{Task: "a", Rounds: 3, State: inspect.TaskWorking, Holds: []string{"x", "z"}},
+			{Task: "b", Rounds: 3, State: inspect.TaskWaiting, Holds: []string{"y"}, Waits: behind("x", "a")},
+			{Task: "c", Rounds: 3, State: inspect.TaskWaiting, Holds: []string{}, Waits: behind("y", "b")},
+			{Task: "d", Rounds: 3, State: inspect.TaskWaiting, Holds: []string{"z"}, Waits: behind("x", "a")},
 			{Task: "e", State: inspect.TaskWorking, Holds: []string{}},
-			{Task: "f", State: inspect.TaskWorking, Holds: []string{"u"}},
-			{Task: "g", State: inspect.TaskWaiting, Holds: []string{}, Waits: behind("u", "f")},
+			{Task: "f", Rounds: 1, State: inspect.TaskWorking, Holds: []string{"u"}},
+			{Task: "g", Rounds: 3, State: inspect.TaskWaiting, Holds: []string{}, Waits: behind("u", "f")},
 		}
 		for round := range int64(3) {
+			since := ""
+			if round > 0 { // f and g were seen before as they are
+				still := inspect.Seconds{Duration: time.Duration(round) * pause}
+				want[5].For, want[6].For, want[6].Waits.For = still, still, still
+				since = fmt.Sprintf(" for %v", still.Duration)
+			}
 			got := rt.Inspect()
 			if !reflect.DeepEqual(got.Tasks, want) {
 				t.Errorf("%+v, want %+v", got.Tasks, want)
@@ -82,13 +89,13 @@ f, round 0, holds u, works
 b, round %[1]d, holds y, waits to read x ──▶ a
 c, round %[1]d, waits to read y ──▶ b
 d, round %[1]d, holds z, waits to read x ──▶ a
-g, round 0, waits to read u ──▶ f
-`, round)
+g, round 0, waits to read u%[2]s ──▶ f
+`, round, since)
 			if got.String() != text {
 				t.Errorf("%v, want\n%s", got, text)
 			}
 			goOn <- struct{}{}
-			synctest.Wait()
+			<-time.After(pause)
 			for i := range want[:4] {
 				want[i].Round++
 			}
@@ -115,10 +122,8 @@ func TestInspectTextOfReaders(t *testing.T) {
 			} else {
 				task.Read(r)
 			}
-			task.Do(func(t *Task) error {
-				for range t.Rounds(1) {
-					<-goOn
-				}
+			task.Each(1, func(int) error {
+				<-goOn
 				return nil
 			})
 		}

@@ -13,54 +13,6 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Step tasks compute what tasks with goroutines do.
-func TestStepRings(t *testing.T) {
-	const n, rounds = 32, 7
-	for _, order := range ringOrders() {
-		values := func(rt *orwl.Runtime) (all []uint64) {
-			must(rt.Run(t.Context()))
-			for i := range n {
-				v, err := orwl.Values[uint64](t.Context(), rt.Lookup(fmt.Sprint(i)))
-				must(err)
-				all = append(all, v...)
-			}
-			return all
-		}
-		want := values(taskRing(n, rounds, order.place, func(int) {}))
-		if got := values(stepRing(n, rounds, order.place, func(int) {})); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: step tasks compute %d, tasks %d", order.name, got, want)
-		}
-	}
-}
-
-// Steps and tasks with goroutines wait for each other.
-func TestStepsAmongTasks(t *testing.T) {
-	const n, rounds = 40, 300
-	rt := newRuntime()
-	r := rt.Resource("count", 8)
-	for i := range n {
-		task := rt.Task(fmt.Sprint(i))
-		count := task.Write(r)
-		add := func() { orwl.Write[uint64](count)[0]++ }
-		if i%3 == 0 {
-			task.Do(func(task *orwl.Task) error {
-				for range task.Rounds(rounds) {
-					add()
-				}
-				return nil
-			})
-		} else {
-			task.Each(rounds, func(int) error { add(); return nil })
-		}
-	}
-	must(rt.Run(t.Context()))
-	v, err := orwl.Values[uint64](t.Context(), r)
-	must(err)
-	if v[0] != n*rounds {
-		t.Errorf("%d, want %d", v[0], n*rounds)
-	}
-}
-
 // A step that fails, panics or exits ends the run, with its error, and the others end.
 func TestStepFails(t *testing.T) {
 	fails := errors.New("fails")
@@ -156,11 +108,7 @@ func TestStepsLetOthersRun(t *testing.T) {
 	})
 	task := rt.Task("task")
 	task.Write(q)
-	task.Do(func(t *orwl.Task) error {
-		for range t.Rounds(3) {
-		}
-		return nil
-	})
+	task.Each(3, func(int) error { return nil })
 	if err := rt.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
@@ -216,26 +164,26 @@ func TestStepWaits(t *testing.T) {
 	}
 }
 
-// A step that waits for one access after another tells its observers once.
+// A step that waits for one access after another, in its second round, tells its observers once.
 func TestStepWaitsOnce(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so there is one worker
-	o := &waitObserver{of: "last"}
+	o := &waitObserver{of: "first"}
 	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{o}})
 	must(err)
-	last := []*resource.Resource{rt.Resource("a", 8), rt.Resource("b", 8), rt.Resource("c", 8)}
-	step := rt.Task("last") // so the worker looks at it first
-	for _, r := range last {
-		step.Read(r).Priority(1)
+	all := []*resource.Resource{rt.Resource("a", 8), rt.Resource("b", 8), rt.Resource("c", 8)}
+	step := rt.Task("first") // so the worker looks at it first
+	for _, r := range all {
+		step.Read(r)
 	}
-	step.Each(1, func(int) error { return nil })
-	for _, r := range last {
+	step.Each(2, func(int) error { return nil })
+	for _, r := range all {
 		step := rt.Task("writes " + r.Name())
 		step.Write(r)
 		step.Each(1, func(int) error { return nil })
 	}
 	must(rt.Run(t.Context()))
-	if o.waits != 1 || o.acquired != len(last) || o.twice {
-		t.Errorf("it has waited %d times, want 1, and acquired %d, want %d; it waited while it waited: %v", o.waits, o.acquired, len(last), o.twice)
+	if o.waits != 1 || o.acquired != 2*len(all) || o.twice {
+		t.Errorf("it has waited %d times, want 1, and acquired %d, want %d; it waited while it waited: %v", o.waits, o.acquired, 2*len(all), o.twice)
 	}
 }
 

@@ -1,15 +1,15 @@
 package orwl
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"runtime/debug"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/tally"
+	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -32,7 +32,6 @@ type Task struct {
 	body     func(*Task) error
 	identity atomic.Pointer[identity] // nil until Context is called
 	by       tally.Count              // the goroutine that runs its body now: see here
-	err      error                    // of rounds
 }
 
 // Name is what the task was called.
@@ -87,72 +86,6 @@ func (t *Task) Do(body func(t *Task) error) {
 	})
 }
 
-// rounds iterates n times, or until the run ends if n is negative. In each round the task
-// waits for all its accesses. Then the body of the loop runs. Then rounds announces each
-// access for the next round and releases it.
-//
-//	for round := range t.rounds(100) {
-//		...
-//	}
-//
-// A body that leaves the loop early holds all accesses until the task ends. If the run ends
-// or an access fails, the loop ends. Then the task ends with that error, whatever its body
-// returns.
-//
-// A task has one such loop. The last round announces nothing, so another loop ends the task
-// with an error.
-func (t *Task) rounds(n int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		if t.err != nil {
-			return // the first error counts
-		}
-		for i := 0; n < 0 || i < n; i++ {
-			if t.err = t.acquireAll(); t.err != nil {
-				return
-			}
-			if !yield(i) || t.err != nil {
-				return // leave ends the accesses
-			}
-			t.round.Inc() // before the release, so that the next task sees it
-			if t.err = t.run.planned.endRound(t, n >= 0 && i+1 >= n); t.err != nil {
-				return
-			}
-		}
-	}
-}
-
-// acquireAll acquires all accesses for a round.
-func (t *Task) acquireAll() error {
-	ctx := t.run.ctx
-	if id := t.identity.Load(); id != nil && id.holder.Inside() {
-		ctx = id.ctx // Acquire refuses to wait
-	}
-	for _, a := range t.accesses {
-		if err := a.acquire(ctx); err != nil {
-			return a.roundError(err)
-		}
-	}
-	// Access.take does this for one access. Here it is once for all.
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
-// roundError says in the words of Rounds that an access cannot be acquired because of
-// what the task did before. Other errors stay as they are.
-func (a *Access) roundError(err error) error {
-	switch {
-	case errors.Is(err, queue.ErrNotRequested):
-		return fmt.Errorf("%w: no request for %q (%s) is in the queue, as after the last round of a Rounds loop: put all rounds into one loop",
-			errRounds, a.resource.Name(), a.mode)
-	case errors.Is(err, queue.ErrHeld):
-		return fmt.Errorf("%w: the task holds %q (%s) already, as inside a Rounds loop and after it was left early: put all rounds into one loop",
-			errRounds, a.resource.Name(), a.mode)
-	}
-	return err
-}
-
 // gather gathers the places of a task that begins its rounds.
 func (t *Task) gather() {
 	t.places = make([]*queue.Place, len(t.accesses))
@@ -171,8 +104,6 @@ func (t *Task) live() {
 	defer func() {
 		if value := recover(); value != nil {
 			err = t.died(value)
-		} else if t.err != nil {
-			err = t.err
 		}
 		t.end(err)
 	}()
@@ -185,8 +116,10 @@ func (t *Task) live() {
 func (t *Task) end(err error) {
 	if err != nil {
 		t.run.fail(t, err)
+		t.abandon(err)
+	} else {
+		t.withdraw()
 	}
-	t.leave(err)
 	t.ended.Store(true)
 	if c := t.run.cuts; c != nil && err == nil {
 		c.taskEnds(t)
@@ -194,31 +127,24 @@ func (t *Task) end(err error) {
 	t.finished(err)
 }
 
-// leave ends all accesses, whatever state they are in, for a task that has ended with
-// err. Nobody else uses them. If the task has failed, nothing of them is committed. An
-// access that cannot be ended well was lost before, and the run has its error already.
-func (t *Task) leave(err error) {
-	switch {
-	case err != nil:
-		for _, a := range t.accesses {
-			_ = a.place.Abandon(&taskError{t.name, err})
-		}
-	case t.step == nil:
-		t.run.planned.leave(t)
-	default:
-		t.withdraw()
-	}
-}
-
-// withdraw makes all accesses idle: it releases those that hold, and takes the requests of the others back.
+// withdraw makes all accesses of a task without a round to do idle: it releases those that hold, and takes the requests of the
+// others back. Nobody else uses them.
 func (t *Task) withdraw() {
 	for _, a := range t.accesses {
 		switch {
 		case a.place.Held():
-			_ = a.release()
+			_ = a.place.Release()
 		case a.place.Requested():
-			_ = a.cancel()
+			_ = a.place.Cancel()
 		}
+	}
+}
+
+// abandon makes all accesses of a task that has failed idle. Nothing of them is committed. An access that cannot be ended
+// well was lost before, and the run has its error already.
+func (t *Task) abandon(err error) {
+	for _, a := range t.accesses {
+		_ = a.place.Abandon(&taskError{t.name, err})
 	}
 }
 
@@ -233,4 +159,90 @@ func (t *Task) died(value any) error {
 		}
 	}
 	return t.panicked(value)
+}
+
+// step is the work of a step task, which has no goroutine: a worker calls the body when the plan says that the round may
+// begin. See planned.go. The worker that runs the step uses it.
+type step struct {
+	task   *Task
+	body   func(round int) error
+	rounds int       // negative: until the run ends
+	said   int       // rounds as declared: Last changes only rounds
+	round  int       // of the next run of the body
+	start  int       // the round in which this life begins
+	seat   int16     // the number of its home worker
+	near   bool      // its task is near another node: the step is urgent
+	waits  bool      // it has told the observers in this round
+	ends   []*Access // the records of reductions that end the run
+}
+
+// Each gives the task its body, which is called once in each of so many rounds, or until the run ends if rounds is
+// negative, when all of the task's accesses are granted. Then each access is announced for the next round and released.
+//
+//	t.Each(100, func(round int) error {
+//		...
+//	})
+//
+// The task has no goroutine. There are GOMAXPROCS workers, and each task has one as its home. In a run of several nodes
+// GOMAXPROCS is one more while they run, for the network. An idle worker takes tasks from the others. In a run of several
+// nodes, tasks that share a resource with a task of another node run first. [Options.PinWorkers] binds workers to CPUs. A body
+// must wait for its accesses only: while it waits, its worker runs no other task.
+//
+// The body holds all accesses, and cannot release them. An error that it returns, or a panic, ends all tasks. Nothing that the
+// task has written in this round is committed then.
+func (t *Task) Each(rounds int, body func(round int) error) {
+	t.declare("the body", func() error {
+		if t.body != nil || t.step != nil {
+			return fmt.Errorf("%w: task %q", errBodies, t.name)
+		}
+		t.step = &step{task: t, body: body, rounds: rounds, said: rounds}
+		return nil
+	})
+}
+
+// Last makes this round the last one of the task, whatever number of rounds [Task.Each] has got. The body of Each
+// calls it. A body of [Task.Do] that calls it ends with an error.
+func (t *Task) Last() {
+	if t.step == nil {
+		panic(misuse{fmt.Errorf("%w: task %q", errLast, t.name)})
+	}
+	t.own(nil)
+	t.step.rounds = t.step.round + 1
+}
+
+// errBodies is a task that has been given two bodies.
+var errBodies = errors.New("orwl: task has a body already: call Each or Do, once")
+
+// Access is what a task does with a resource in each round: see [Reads] and [Writes].
+//
+// A run grants it before each round of [Task.Each], and ends it after the round.
+type Access struct {
+	place    queue.Place
+	memo     typed.Memo
+	task     *Task
+	resource *queue.Resource
+	mode     queue.Mode
+	number   int32 // in its task
+}
+
+// read is the resource's bytes as elements of type T, while the task holds it. On
+// misuse it ends the task with the error that [handle.Read] returns.
+func read[T any](a *Access) handle.View[T] {
+	a.task.own(a)
+	v, err := typed.Read[T](&a.place, &a.memo)
+	if err != nil {
+		panic(misuse{err})
+	}
+	return handle.View[T](v)
+}
+
+// write is the resource's bytes as elements of type T, to change while the task holds
+// it. On misuse it ends the task with the error that [handle.Write] returns.
+func write[T any](a *Access) []T {
+	a.task.own(a)
+	s, err := typed.Write[T](&a.place, &a.memo)
+	if err != nil {
+		panic(misuse{err})
+	}
+	return s
 }

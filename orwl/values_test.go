@@ -36,11 +36,9 @@ func values(t *testing.T, faulting bool) {
 	}))
 	task := rt.Task("twice")
 	a := task.Write(r)
-	task.Do(func(task *orwl.Task) error {
-		for range task.Rounds(3) {
-			for i, x := range orwl.Write[float64](a) {
-				orwl.Write[float64](a)[i] = 2 * x
-			}
+	task.Each(3, func(int) error {
+		for i, x := range orwl.Write[float64](a) {
+			orwl.Write[float64](a)[i] = 2 * x
 		}
 		return nil
 	})
@@ -80,12 +78,9 @@ func TestValuesOfAFailedTask(t *testing.T) {
 	task := rt.Task("a")
 	a := task.Write(r)
 	boom := errors.New("boom")
-	task.Do(func(task *orwl.Task) error {
-		for range task.Rounds(1) {
-			orwl.Write[uint64](a)[0] = 7
-			return boom
-		}
-		return nil
+	task.Each(1, func(int) error {
+		orwl.Write[uint64](a)[0] = 7
+		return boom
 	})
 	if err := rt.Run(ctx); !errors.Is(err, boom) {
 		t.Fatal(err)

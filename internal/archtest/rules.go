@@ -24,9 +24,8 @@ var layers = []layer{
 	{path: "internal/freeport", testsOf: anything},
 	{path: "internal/browser", testsOf: anything},
 	{path: "internal/netns", testsOf: "net/rma"},
-	{path: "net/rma/epoch", pure: true, imports: "net/rma"},
-	{path: "net/rma/model", pure: true, imports: "net/rma/epoch net/rma net/topology"},
-	{path: "net/rmatest", testsOf: "net/rma", imports: "net/rma/epoch net/rma net/topology"},
+	{path: "net/rma/model", pure: true, imports: "net/topology"},
+	{path: "net/rmatest", testsOf: "net/rma", imports: "net/rma net/topology"},
 
 	// Remote windows without sockets: frames, and request and reply.
 	{path: "net/wire", pure: true, imports: "net/rma"},
@@ -170,7 +169,9 @@ var layers = []layer{
 // none of these imports it. Its parts point down, too.
 var laboratory = []layer{
 	{path: "lab/printed", pure: true, imports: "locks net/rma net/topology"},
-	{path: "lab", pure: true, imports: "lab/printed locks net/rma/epoch net/rma net/topology"},
+	{path: "lab/epoch", pure: true, imports: "net/rma"},
+	{path: "lab/meter", pure: true, imports: "lab/epoch net/rma/model net/rma net/topology"},
+	{path: "lab", pure: true, imports: "lab/printed lab/epoch locks net/rma net/topology"},
 	{path: "lab/arena", imports: "internal/memory lab locks net/p2p net/sim net/shm net/mem net/rma/model net/rma net/topology"},
 	{path: "lab/peers", imports: "internal/native lab/arena lab locks net/rma net/topology"},
 	{path: "lab/report", pure: true, imports: "lab"},

@@ -3,7 +3,6 @@ package inner
 import (
 	"context"
 	"errors"
-	"iter"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
@@ -39,10 +38,6 @@ type Task interface {
 	Write(r *resource.Resource) any
 	// Accesses are what the task has declared, in that order.
 	Accesses() []Access
-	// Rounds iterates n times, in the body of a task of Do, or until the run ends if n is negative. In each round the task
-	// waits for all its accesses. Then the body of the loop runs. Then Rounds announces each access for the next round and
-	// releases it. A body has one such loop.
-	Rounds(n int) iter.Seq[int]
 }
 
 // Access is an *orwl.Access.

@@ -35,8 +35,7 @@ type Hold struct {
 // The errors of a run that has resources for itself.
 var (
 	// ErrPlanned is a request, an acquire or a release of an access whose run does that by itself.
-	ErrPlanned = errors.New("its run grants and releases it, in each round: a body of Each holds it from its beginning to its end, " +
-		"and a body of Do uses the methods of the access itself")
+	ErrPlanned = errors.New("its run grants and releases it, in each round: a body of Each holds it from its beginning to its end")
 	// ErrRunHas is an access from outside to a resource that a run has for itself, which cannot wait for
 	// the end of the run.
 	ErrRunHas = errors.New("a run has it for itself until its end")
@@ -249,9 +248,6 @@ func (p *Place) Join(h *Hold, m Mode) error {
 
 // Skip leaves out a place of the start order that is on another node.
 func (h *Hold) Skip() { h.places++ }
-
-// Joined reports whether the place is one of a run that goes on.
-func (p *Place) Joined() bool { return p.planned }
 
 // GrantAll has places of a run hold. It returns an error, and the places from there on are not held, if a
 // resource is broken.

@@ -2,7 +2,10 @@ package node
 
 import (
 	"context"
+	"errors"
 	"io"
+	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/net/wire"
@@ -113,3 +116,110 @@ type Traffic struct {
 
 // Flow is how much of one kind went one way, headers included.
 type Flow struct{ Frames, Bytes uint64 }
+
+// Counts are what has happened to the connections of a node. They may be read at any time.
+type Counts struct {
+	FramesIn atomic.Uint64 // frames read from streams; see Traffic for their kinds
+	BytesIn  atomic.Uint64 // bytes read from streams, headers included
+	Writes   atomic.Uint64 // writes to streams; one may have many frames
+	BytesOut atomic.Uint64 // bytes written, also those written again after a stream broke
+
+	Streams    atomic.Uint64 // streams that were opened or accepted
+	Retries    atomic.Uint64 // frames written again after a stream broke
+	Resumes    atomic.Uint64 // streams that took the place of a broken one
+	Duplicates atomic.Uint64 // frames that came again after a stream broke
+
+	Neighbours     atomic.Uint64 // nodes of this machine that have mapped this one's memory
+	Lent, Borrowed atomic.Uint64 // parcels whose bulk the receiver read in the sender's memory
+
+	Strangers atomic.Uint64 // connections from outside the run, or without an identity in time; closed
+	Refused   atomic.Uint64 // streams of nodes of the run that may not join, closed
+	Malformed atomic.Uint64 // frames that cannot be read, come out of turn, or make no sense; the stream was closed
+	Oversize  atomic.Uint64 // frames that claim too much; the stream was closed
+	Checksums atomic.Uint64 // frames whose bulk is not what was sent; the stream was closed
+
+	Lost atomic.Uint64 // nodes
+	Left atomic.Uint64 // nodes
+}
+
+// Match errors by these. Package p2p has more.
+var (
+	// ErrLeft is the loss of a node that has said that it leaves.
+	ErrLeft = errors.New("p2p: node has left the run")
+	// ErrAbsent is the loss of a node that never was there: its number is free, until a process comes
+	// late.
+	ErrAbsent = errors.New("p2p: no node has this number yet")
+	// ErrProtocol is something that no correct node sends. A receiver returns it for such a
+	// parcel, and the loss of a node that goes on with it matches it.
+	ErrProtocol = errors.New("p2p: not in this protocol")
+)
+
+// SessionCounts are what the sessions of a server have done. The first three are as of now, and the
+// others only grow.
+type SessionCounts struct {
+	Sessions      int // open sessions
+	Held, Waiting int // locks that sessions have, or wait for
+
+	Opened, Expired uint64 // sessions, and those that were silent for their lease
+	Granted         uint64 // locks
+	Lost            uint64 // locks whose holder was silent for its lease, or has not let go in time
+	Forced          uint64 // holders that were told to let go
+}
+
+// Network joins a process to the others of its run.
+type Network interface {
+	// Join returns when all nodes are there.
+	Join(ctx context.Context, o Options) (Node, error)
+	// Meet gives a process that has no number yet its seat. It returns when all processes have
+	// one.
+	Meet(ctx context.Context, p Party) (Seat, error)
+}
+
+// Options say which node this is, where the others are, and how long to wait. A field that is
+// zero has the default of p2p.Options.
+type Options struct {
+	Number, Nodes int
+	Key           []byte
+	Listen        string   // host:port
+	Root          string   // where node 0 listens
+	Peers         []string // where all nodes listen
+	// Listening, if not nil, is told where this node listens.
+	Listening func(address string)
+
+	// Begin is how many nodes begin, and Late says that this one comes to a run that goes on.
+	Begin int
+	Late  bool
+	// Hold has late nodes wait until Node.LetIn.
+	Hold bool
+
+	Lease, Skew, Beat time.Duration
+	// Patience is how long Join waits for the other nodes.
+	Patience time.Duration
+
+	// Machine divides a machine into several, and Remote has the node share no memory.
+	Machine string
+	Remote  bool
+	// Launched says that one launcher has started all nodes, on this machine.
+	Launched bool
+
+	Log *slog.Logger
+}
+
+// Party are processes that find each other by their key.
+type Party struct {
+	Nodes  int
+	Key    []byte
+	Listen string // host:port, while they meet
+	Log    *slog.Logger
+}
+
+// Seat is what a process has after it has met the others.
+type Seat struct {
+	// Number is the number of its node.
+	Number int
+	// Root is where node 0 listens. It is empty for node 0, which calls Report instead.
+	Root   string
+	Report func(address string)
+	// Close says that this process leaves the run.
+	Close func()
+}

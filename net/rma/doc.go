@@ -13,7 +13,7 @@
 //     structure that spreads over all ranks costs one number.
 //   - dynamic: [Window.Attach] adds memory to one rank, [Window.Detach] removes
 //     it. The owner tells its displacement to other ranks.
-//   - traditional: [Exposer] shows a slice that the caller owns. net/rma/epoch
+//   - traditional: [Exposer] shows a slice that the caller owns. lab/epoch
 //     shows one slice for each rank.
 //   - shared: [Shared] gives direct loads and stores where ranks share memory.
 //

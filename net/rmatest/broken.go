@@ -81,9 +81,7 @@ var brokenFlushes = []Specimen{
 		RejectedBy: []string{
 			"word/put-flush-get", "word/flush-orders-puts", "word/third-rank-sees-put",
 			"order/flag-by-put", "order/flag-by-fetch", "order/flag-by-cas", "order/flag-by-accumulate",
-			"order/chain", "pscw/ring", "pscw/neighbours", "pscw/all-to-one", "pscw/one-to-all",
-			"pscw/one-by-one", "pscw/full-mailbox", "pscw/self", "lock/exclusive", "lock/several",
-			"lock/all-or-exclusive",
+			"order/chain",
 		},
 	},
 	{
@@ -91,21 +89,20 @@ var brokenFlushes = []Specimen{
 		Defect: "FlushAll returns at once",
 		Break:  window(func(w rma.Window) rma.Window { return &flushAllDoesNothing{w} }),
 		RejectedBy: []string{
-			"word/put-flush-all-get", "accumulate/late-sum", "fence/all-see-all", "traditional/sizes",
-			"traditional/again",
+			"word/put-flush-all-get", "accumulate/late-sum",
 		},
 	},
 	{
 		Name:       "flush-all-flushes-own",
 		Defect:     "FlushAll flushes the own segment only",
 		Break:      window(func(w rma.Window) rma.Window { return &flushAllFlushesOwn{w} }),
-		RejectedBy: []string{"word/put-flush-all-get", "fence/all-see-all"},
+		RejectedBy: []string{"word/put-flush-all-get"},
 	},
 	{
 		Name:       "flush-forgets-bulk",
 		Defect:     "Flush does not wait for PutBytes",
 		Break:      window(func(w rma.Window) rma.Window { return &flushForgetsBulk{Window: w} }),
-		RejectedBy: []string{"order/bulk-then-flag", "bulk/words-inside", "region/bulk", "traditional/again"},
+		RejectedBy: []string{"order/bulk-then-flag", "bulk/words-inside", "region/bulk", "region/exposed"},
 	},
 	{
 		Name:       "flush-forgets-accumulate",

@@ -18,7 +18,6 @@ var brokenAwaits = []Specimen{
 		RejectedBy: []string{
 			"await/context-done", "await/own-becomes-true", "await/other-becomes-true", "await/dynamic",
 			"handover/turns-at-one-word", "handover/all-at-once", "handover/ring", "handover/ping-pong",
-			"fence/no-rank-early", "lock/exclusive",
 		},
 	},
 	{
@@ -30,7 +29,7 @@ var brokenAwaits = []Specimen{
 			}
 			return w.Await(ctx, q, d, u)
 		}),
-		RejectedBy: []string{"handover/turns-at-one-word", "handover/one-waits-for-all", "lock/shared-or-exclusive"},
+		RejectedBy: []string{"handover/turns-at-one-word", "handover/one-waits-for-all"},
 	},
 	{
 		Name:   "await-wants-change",
@@ -69,7 +68,7 @@ var brokenAwaits = []Specimen{
 		Break: awaiting(func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error) {
 			return w.Await(ctx, q, d, u.Masked(minusOne))
 		}),
-		RejectedBy: []string{"await/already-true", "await/own-becomes-true", "lock/all-or-exclusive"},
+		RejectedBy: []string{"await/already-true", "await/own-becomes-true"},
 	},
 	{
 		Name:   "await-unsigned",
@@ -126,7 +125,7 @@ var brokenAwaits = []Specimen{
 			rooms := &onePerWord{taken: make(map[word]bool)}
 			return wrapped(f, func(w rma.Window) rma.Window { return &awaitOnePerWord{w, rooms} })
 		},
-		RejectedBy: []string{"handover/turns-at-one-word", "handover/all-at-once", "handover/crowd", "lock/shared-together"},
+		RejectedBy: []string{"handover/turns-at-one-word", "handover/all-at-once", "handover/crowd"},
 	},
 }
 
@@ -216,8 +215,7 @@ var brokenAtomics = []Specimen{
 		Defect: "FetchOp is a Get and a Put",
 		Break:  window(func(w rma.Window) rma.Window { return &fetchNotAtomic{w} }),
 		RejectedBy: []string{
-			"atomic/fetch-sum-once", "atomic/fetch-replace-once", "atomic/mixed", "lock/all-together",
-			"lock/all-or-exclusive",
+			"atomic/fetch-sum-once", "atomic/fetch-replace-once", "atomic/mixed",
 		},
 	},
 	{
@@ -246,21 +244,20 @@ var brokenAtomics = []Specimen{
 		Defect: "CAS is a Get and a Put",
 		Break:  window(func(w rma.Window) rma.Window { return &casNotAtomic{w} }),
 		RejectedBy: []string{
-			"atomic/cas-elects-one", "atomic/cas-loop-once", "atomic/mixed", "lock/exclusive",
-			"lock/shared-or-exclusive",
+			"atomic/cas-elects-one", "atomic/cas-loop-once", "atomic/mixed",
 		},
 	},
 	{
 		Name:       "cas-always-swaps",
 		Defect:     "CAS always stores",
 		Break:      window(func(w rma.Window) rma.Window { return &casAlwaysSwaps{w} }),
-		RejectedBy: []string{"atomic/cas-results", "atomic/cas-elects-one", "pscw/full-mailbox"},
+		RejectedBy: []string{"atomic/cas-results", "atomic/cas-elects-one"},
 	},
 	{
 		Name:       "cas-returns-new",
 		Defect:     "CAS returns the new value",
 		Break:      window(func(w rma.Window) rma.Window { return &casReturnsNew{w} }),
-		RejectedBy: []string{"atomic/cas-results", "atomic/cas-elects-one", "order/flag-by-cas", "pscw/self"},
+		RejectedBy: []string{"atomic/cas-results", "atomic/cas-elects-one", "order/flag-by-cas"},
 	},
 	{
 		Name:   "accumulate-not-atomic",
@@ -275,8 +272,7 @@ var brokenAtomics = []Specimen{
 		Defect: "Accumulate stores its operand for every operation",
 		Break:  window(func(w rma.Window) rma.Window { return &accumulateReplaces{w} }),
 		RejectedBy: []string{
-			"accumulate/results", "accumulate/sum-of-all", "order/flag-by-accumulate", "pscw/ring",
-			"pscw/all-to-one", "lock/shared-or-exclusive",
+			"accumulate/results", "accumulate/sum-of-all", "order/flag-by-accumulate",
 		},
 	},
 }

@@ -56,7 +56,7 @@ var brokenMemory = []Specimen{
 		Name:       "detach-does-nothing",
 		Defect:     "Detach does not remove the region",
 		Break:      window(func(w rma.Window) rma.Window { return &detachNothing{Window: w} }),
-		RejectedBy: []string{"region/stale", "traditional/sizes"},
+		RejectedBy: []string{"region/stale", "region/exposed"},
 	},
 	{
 		Name:       "detach-forgives",
@@ -70,7 +70,7 @@ var brokenMemory = []Specimen{
 		Break: exposing(func(x rma.Exposer, p rma.Rank, memory []uint64) (rma.Disp, error) {
 			return x.Expose(p, slices.Clone(memory))
 		}),
-		RejectedBy: []string{"traditional/sizes"},
+		RejectedBy: []string{"region/exposed"},
 	},
 	{
 		Name:   "expose-shifted",
@@ -79,7 +79,7 @@ var brokenMemory = []Specimen{
 			at, err := x.Expose(p, memory)
 			return at + 1, err
 		}),
-		RejectedBy: []string{"traditional/sizes", "traditional/again"},
+		RejectedBy: []string{"region/exposed"},
 	},
 }
 

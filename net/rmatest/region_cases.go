@@ -191,7 +191,7 @@ func regionNoSpace(p *player, _ rma.Disp) {
 	for _, words := range []int{0, -1, rma.MaxRegion + 1} {
 		_, err := p.Attach(words)
 		p.is(err, rma.ErrNoSpace, "Attach(%d)", words)
-		if refusal, ok := as[*rma.AllocError](err); !ok || refusal.Words != words {
+		if refusal, ok := errors.AsType[*rma.AllocError](err); !ok || refusal.Words != words {
 			p.fail("Attach(%d): the error is %v, want an *rma.AllocError that says so", words, err)
 		}
 	}
@@ -257,7 +257,7 @@ func (p *player) refuses(what string, q rma.Rank, disp rma.Disp, operation func(
 			return
 		}
 		err, ok := value.(error)
-		refusal, typed := as[*rma.AddressError](err)
+		refusal, typed := errors.AsType[*rma.AddressError](err)
 		switch {
 		case !ok || !typed:
 			p.fail("%s of rank %d, displacement %v panicked with %v, want an *rma.AddressError", what, q, disp, value)
@@ -275,13 +275,6 @@ func (p *player) stillGood(at rma.Disp) {
 	p.equal(p.Get(p.me, at), 0, "a word after refused operations")
 	p.put(p.me, at+1, distinct(p.me, 1))
 	p.equal(p.Get(p.me, at+1), distinct(p.me, 1), "a word put after refused operations")
-}
-
-// The function as is errors.As with two results.
-func as[T error](err error) (T, bool) {
-	var target T
-	ok := errors.As(err, &target)
-	return target, ok
 }
 
 // Cases of allocated memory.
@@ -378,7 +371,7 @@ func noSpace(f rma.Fabric) (Body, error) {
 // refusesAlloc checks the error of an allocation that does not fit.
 func refusesAlloc(f rma.Fabric, words, free int) error {
 	at, err := f.Alloc(words)
-	refusal, ok := as[*rma.AllocError](err)
+	refusal, ok := errors.AsType[*rma.AllocError](err)
 	switch {
 	case !ok || refusal.Why != rma.ErrNoSpace:
 		return fmt.Errorf("Alloc(%d) with %d words free returned %v, %v, want an *rma.AllocError for rma.ErrNoSpace", words, free, at, err)
@@ -386,4 +379,48 @@ func refusesAlloc(f rma.Fabric, words, free int) error {
 		return fmt.Errorf("Alloc(%d) with %d words free says %d of %d", words, free, refusal.Words, refusal.Free)
 	}
 	return nil
+}
+
+// Cases of fabrics that can show memory of the caller.
+var exposeCases = []Case{{Name: "region/exposed", Ranks: 3, Words: 128, Setup: exposed}}
+
+// exposed has each rank show a slice of its own: others read and write its first and last words, until it is detached.
+func exposed(f rma.Fabric) (Body, error) {
+	exposer, ok := f.(rma.Exposer)
+	if !ok {
+		return nil, fmt.Errorf("%w: a %T is not an rma.Exposer", ErrSkip, f)
+	}
+	return scene(MaxRanks, func(p *player, at rma.Disp) {
+		size := func(q rma.Rank) int { return 2 + int(q)*7%11 }
+		memory := make([]uint64, size(p.me))
+		for i := range memory {
+			memory[i] = distinct(p.me, i)
+		}
+		base, err := exposer.Expose(p.me, memory)
+		p.check(err)
+		for q := range p.all {
+			p.put(q, at+rma.Disp(p.me), uint64(base))
+		}
+		p.meet()
+		of := func(q rma.Rank) rma.Disp { return rma.Disp(p.Get(p.me, at+rma.Disp(q))) }
+		for q := range p.all {
+			for i := range size(q) {
+				p.equal(p.Get(q, of(q)+rma.Disp(i)), distinct(q, i), "word %d of rank %d's slice", i, q)
+			}
+		}
+		p.meet()
+		next := p.after(1)
+		last := size(next) - 1
+		p.put(next, of(next), 1)
+		p.PutBytes(next, of(next)+rma.Disp(last), []byte{2, 0, 0, 0, 0, 0, 0, 0})
+		p.Flush(next)
+		p.meet()
+		p.equal(memory[0], 1, "the first word of the own slice")
+		p.equal(memory[len(memory)-1], 2, "the last word of the own slice")
+		p.Detach(base)
+		p.meet()
+		for q := range p.all {
+			p.refusesEverything(q, of(q))
+		}
+	})(f)
 }

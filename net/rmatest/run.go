@@ -117,8 +117,7 @@ var ErrSkip = errors.New("not for this fabric")
 func Cases() []Case {
 	return slices.Concat(
 		wordCases, atomicCases, accumulateCases, awaitCases, handoverCases, orderCases,
-		bulkCases, allocCases, regionCases, addressCases,
-		fenceCases, pscwCases, lockCases, traditionalCases, sharedCases,
+		bulkCases, allocCases, regionCases, addressCases, exposeCases, sharedCases,
 	)
 }
 

@@ -2,6 +2,7 @@ package rmatest
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/orwl/go-orwl/net/rma"
@@ -103,7 +104,7 @@ func sameWindow(f rma.Fabric) (Body, error) {
 // rankError checks that the fabric refuses a rank out of range.
 func rankError(f rma.Fabric, p rma.Rank) error {
 	w, err := f.Window(p)
-	refusal, ok := as[*rma.RankError](err)
+	refusal, ok := errors.AsType[*rma.RankError](err)
 	if w != nil || !ok {
 		return fmt.Errorf("Fabric.Window(%d) of %d ranks returned %v, %v, want a *rma.RankError", p, f.Topology().Ranks(), w, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -68,10 +67,8 @@ func TestGather(t *testing.T) {
 		for i, name := range []string{"a", "b"} {
 			task := rt.Task(name).On(i)
 			a := orwl.Writes[uint64](task, r)
-			task.Do(func(t *orwl.Task) error {
-				for range inner.OfTask(t).Rounds(rounds) {
-					a.Slice()[i]++
-				}
+			task.Each(rounds, func(int) error {
+				a.Slice()[i]++
 				return nil
 			})
 		}

@@ -16,7 +16,6 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	_ "github.com/orwl/go-orwl/orwl/nodes"
@@ -85,28 +84,22 @@ func small(t testing.TB, rec *Recorder, observers ...orwl.Observer) *orwl.Runtim
 	orwl.Writes[byte](w, r)
 	orwl.Reads[byte](one, r)
 	orwl.Reads[byte](two, r)
-	w.Do(func(t *orwl.Task) error {
-		for range inner.OfTask(t).Rounds(3) {
-			pass(3 * time.Millisecond)
-		}
+	w.Each(3, func(int) error {
+		pass(3 * time.Millisecond)
 		return nil
 	})
-	one.Do(func(t *orwl.Task) error {
-		for range inner.OfTask(t).Rounds(3) {
-			pass(2 * time.Millisecond)
-		}
+	one.Each(3, func(int) error {
+		pass(2 * time.Millisecond)
 		return nil
 	})
-	two.Do(func(t *orwl.Task) error {
-		for round := range inner.OfTask(t).Rounds(3) {
-			name := "look"
-			if round == 1 {
-				name = "think"
-			}
-			rec.Recording(t).Region(name, rec.Now())
-			pass(5 * time.Millisecond)
-			rec.Recording(t).Region(Compute, rec.Now())
+	two.Each(3, func(round int) error {
+		name := "look"
+		if round == 1 {
+			name = "think"
 		}
+		rec.Recording(two).Region(name, rec.Now())
+		pass(5 * time.Millisecond)
+		rec.Recording(two).Region(Compute, rec.Now())
 		return nil
 	})
 	return rt

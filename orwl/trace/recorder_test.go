@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -112,11 +112,9 @@ func TestShortSlices(t *testing.T) {
 	for _, name := range []string{"x", "y", "z"} {
 		orwl.Writes[byte](task, rt.Resource(name, 0))
 	}
-	task.Do(func(t *orwl.Task) error {
-		for range inner.OfTask(t).Rounds(2) {
-			for range 20 {
-				rec.Now()
-			}
+	task.Each(2, func(int) error {
+		for range 20 {
+			rec.Now()
 		}
 		return nil
 	})
@@ -142,6 +140,7 @@ func TestShortSlices(t *testing.T) {
 
 // A wait that ends with the run is in the trace, as a turn that was cancelled.
 func TestTraceOfCancelledWait(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // so many workers
 	wrong := errors.New("wrong")
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(context.Background())
@@ -151,24 +150,20 @@ func TestTraceOfCancelledWait(t *testing.T) {
 		holds, waits := rt.Task("holds"), rt.Task("waits")
 		orwl.Writes[byte](holds, r)
 		orwl.Writes[byte](waits, r)
-		holds.Do(func(t *orwl.Task) error {
-			for range inner.OfTask(t).Rounds(1) {
-				pass(ms)
-				cancel(wrong)
-				pass(ms)
-			}
+		holds.Each(1, func(int) error {
+			pass(ms)
+			cancel(wrong)
 			return nil
 		})
-		waits.Do(func(t *orwl.Task) error {
-			for range inner.OfTask(t).Rounds(1) {
-			}
-			return nil
-		})
+		waits.Each(1, func(int) error { return nil })
+		alone := rt.Task("alone") // so that the others are no circle, which has one worker
+		orwl.Writes[byte](alone, rt.Resource("y", 0))
+		alone.Each(1, func(int) error { return nil })
 		if err := rt.Run(ctx); !errors.Is(err, wrong) {
 			t.Fatal(err)
 		}
 		_, tr := written(t, rec.Trace())
-		u := tr.Tracks[1].Turns[0]
+		u := tr.Tracks[2].Turns[0] // behind alone and holds
 		if from, to, waited := u.Waited(); !waited || from != 0 || to != ms || u.Acquired != none {
 			t.Errorf("%+v", u)
 		}
@@ -195,7 +190,7 @@ func TestRecorderOptions(t *testing.T) {
 	for _, name := range []string{"writer", "reader 1"} {
 		task := rt.Task(name)
 		orwl.Reads[byte](task, r)
-		task.Do(func(*orwl.Task) error { return nil })
+		task.Each(1, func(int) error { return nil })
 	}
 	if err := rt.Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -278,11 +273,7 @@ func run(t testing.TB, rounds int, observers ...orwl.Observer) {
 	for _, name := range []string{"there", "back"} {
 		task := rt.Task(name)
 		orwl.Writes[byte](task, r)
-		task.Do(func(t *orwl.Task) error {
-			for range inner.OfTask(t).Rounds(rounds) {
-			}
-			return nil
-		})
+		task.Each(rounds, func(int) error { return nil })
 	}
 	if err := rt.Run(context.Background()); err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/lab/arena"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/lab/meter"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
@@ -134,7 +135,7 @@ func scheduled(ranks string, look float64, onOne func() (hop, error), onTwo func
 }
 
 // play is one rank's part in a measurement.
-func play(f rma.Fabric, meter *model.Meter, p rma.Rank) (model.Model, error) {
+func play(f rma.Fabric, meter *meter.Meter, p rma.Rank) (model.Model, error) {
 	w, err := f.Window(p)
 	if err != nil {
 		return model.Model{}, err
@@ -146,7 +147,7 @@ func play(f rma.Fabric, meter *model.Meter, p rma.Rank) (model.Model, error) {
 type hop struct{ wake, change float64 }
 
 // crowd is one rank's part in the measurement of a crowd.
-func crowd(f rma.Fabric, meter *model.Meter, p rma.Rank) (h hop, err error) {
+func crowd(f rma.Fabric, meter *meter.Meter, p rma.Rank) (h hop, err error) {
 	w, err := f.Window(p)
 	if err != nil {
 		return h, err
@@ -157,7 +158,7 @@ func crowd(f rma.Fabric, meter *model.Meter, p rma.Rank) (h hop, err error) {
 
 // pinned is crowd for a rank that is a process. Goroutines that wake each other stay on one processor, and
 // processes do not.
-func pinned(f rma.Fabric, meter *model.Meter, p rma.Rank) (h hop, err error) {
+func pinned(f rma.Fabric, meter *meter.Meter, p rma.Rank) (h hop, err error) {
 	tree, err := host.Detect()
 	if err != nil {
 		return h, err
@@ -173,7 +174,7 @@ func pinned(f rma.Fabric, meter *model.Meter, p rma.Rank) (h hop, err error) {
 }
 
 // awaken is one rank's part in the measurement of a wake-up.
-func awaken(f rma.Fabric, meter *model.Meter, p rma.Rank) (startle float64, err error) {
+func awaken(f rma.Fabric, meter *meter.Meter, p rma.Rank) (startle float64, err error) {
 	w, err := f.Window(p)
 	if err != nil {
 		return 0, err

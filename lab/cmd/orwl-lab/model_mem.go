@@ -6,6 +6,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/lab/meter"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -23,13 +24,13 @@ func measureGoroutines(tree *topology.Tree) (model.Model, error) {
 }
 
 // onGoroutines lets each rank be a goroutine. It returns the result of rank 0.
-func onGoroutines[R any](tree *topology.Tree, part func(rma.Fabric, *model.Meter, rma.Rank) (R, error)) (result R, err error) {
+func onGoroutines[R any](tree *topology.Tree, part func(rma.Fabric, *meter.Meter, rma.Rank) (R, error)) (result R, err error) {
 	fabric, err := mem.New(mem.Options{Topology: tree})
 	if err != nil {
 		return result, err
 	}
 	defer fabric.Close()
-	meter, err := model.NewMeter(fabric)
+	meter, err := meter.New(fabric)
 	if err != nil {
 		return result, err
 	}

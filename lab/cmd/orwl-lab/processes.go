@@ -10,6 +10,7 @@ import (
 	"github.com/orwl/go-orwl/internal/crew"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/lab/meter"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/shm"
 	"github.com/orwl/go-orwl/net/topology"
@@ -49,7 +50,7 @@ func measureProcesses(tree *topology.Tree) (model.Model, error) {
 
 // onProcesses lets each rank be a process: this one is rank 0, the others are this program
 // again.
-func onProcesses[R any](tree *topology.Tree, name string, part func(rma.Fabric, *model.Meter, rma.Rank) (R, error)) (result R, err error) {
+func onProcesses[R any](tree *topology.Tree, name string, part func(rma.Fabric, *meter.Meter, rma.Rank) (R, error)) (result R, err error) {
 	fabric, err := shm.Create(shm.Options{Topology: tree})
 	if err != nil {
 		return result, err
@@ -62,7 +63,7 @@ func onProcesses[R any](tree *topology.Tree, name string, part func(rma.Fabric, 
 			return result, err
 		}
 	}
-	meter, err := model.NewMeter(fabric)
+	meter, err := meter.New(fabric)
 	if err != nil {
 		return result, err
 	}
@@ -115,7 +116,7 @@ func asNode(tree *topology.Tree, p rma.Rank, root string, listening func(address
 		return machine, err
 	}
 	defer fabric.Close()
-	meter, err := model.NewMeter(fabric)
+	meter, err := meter.New(fabric)
 	if err != nil {
 		return machine, err
 	}
@@ -156,7 +157,7 @@ func measuringProcess() (bool, error) {
 		return true, err
 	}
 	defer fabric.Close()
-	meter, err := model.NewMeter(fabric)
+	meter, err := meter.New(fabric)
 	if err != nil {
 		return true, err
 	}

@@ -3,14 +3,6 @@
 // A [Model] has a [Cost] for each kind of operation and each level of the machine
 // tree: Alpha + Beta·bytes nanoseconds, and how long the target is busy. Where ranks share
 // memory, the model has the cost of instructions, and tells a line in the own cache from one
-// that another rank has changed. A [Scheduler] says that ranks share processors. A [Meter]
-// measures a model on any fabric. net/sim takes a model as the machine that it
+// that another rank has changed. A [Scheduler] says that ranks share processors. net/sim takes a model as the machine that it
 // simulates.
-//
-//	meter, err := model.NewMeter(fabric) // once in each process
-//	...
-//	begin := time.Now()
-//	machine, err := meter.Measure(ctx, window, func() time.Duration { return time.Since(begin) })
-//
-// The clock is the caller's, because the simulator has its own.
 package model

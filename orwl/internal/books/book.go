@@ -1,12 +1,10 @@
 package books
 
 import (
-	"context"
 	"runtime"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/park"
-	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
 )
@@ -31,21 +29,21 @@ type book struct {
 	lock  lock
 	mail  atomic.Uint32 // the edge on top, counted from 1
 	state atomic.Uint32 // of the worker
-	bed   queue.Bed
-	own   place
-	call  func() // rise
+	bed   bed
+	own   park.Place
 	_     [64]byte
 }
 
-// place is the bed of a worker, unless it has been given another one.
-type place struct {
-	park.Place
-	alarm park.Alarm
+// bed is where a worker sleeps: a park.Place, or what the simulator gives it. parked is called when the worker has stopped.
+type bed interface {
+	Init(parked func())
+	Park()
+	Unpark()
 }
 
-func (p *place) ParkUntil(ctx context.Context, interrupt func()) {
-	p.alarm.Set(ctx, interrupt)
-	p.Park()
+func (b *book) sleepIn(bed bed) {
+	b.bed = bed
+	bed.Init(b.parked)
 }
 
 // The states of a worker. Only the worker itself makes it busy or tired, and the change from asleep
@@ -249,7 +247,7 @@ func (b *book) hang(l uint32, n *need, k uint32) {
 		p.Waits(int(task), c)
 	}
 	b.next[l], e.first = e.first, l+1
-	if p.where[c] == int32(b.number) {
+	if p.Owner[c] == int32(b.number) {
 		return // a worker that publishes it holds the lock, and looks at what hangs on it
 	}
 	if !e.waits {
@@ -315,18 +313,18 @@ func (b *book) read() {
 	}
 }
 
-// sleep waits until another worker calls this one. It returns at once if there is mail, or if ctx has ended.
-func (b *book) sleep(ctx context.Context, patience int) {
+// sleep waits until another worker calls this one. It returns at once if there is mail.
+func (b *book) sleep() {
 	p := b.pool
-	for i := range patience {
+	for i := range p.Patience {
 		if b.mail.Load() != 0 || p.over.Load() {
 			return
 		}
 		relax(i)
 	}
 	p.store(&b.state, tired)
-	if p.load(&b.mail) == 0 && !p.isOver() && ctx.Err() == nil {
-		b.bed.ParkUntil(ctx, b.call)
+	if p.load(&b.mail) == 0 && !p.isOver() {
+		b.bed.Park()
 	}
 	p.store(&b.state, busy)
 }

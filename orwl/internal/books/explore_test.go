@@ -26,9 +26,8 @@ var (
 type game struct {
 	system liveness.System
 	rounds []int
-	owner  []int32 // by task: a worker, or Alone
+	owner  []int32 // by task: a worker, or Nobody
 	books  int     // of workers
-	apart  bool    // a task that stands alone holds one access after another
 	wide   bool    // each access has a counter, also of the tasks in books
 	raised bool    // the first task has its round on another node, and two ranks tell of it
 	short  bool    // bodies run under the lock
@@ -51,7 +50,6 @@ type table struct {
 	writes []int
 	number map[string]int // of resources
 	task   []int          // by counter
-	rank   []rma.Rank     // by book
 	failed bool
 }
 
@@ -63,19 +61,9 @@ const (
 	words
 )
 
-// alone are the tasks that stand alone.
-func (g game) alone() (tasks []int) {
-	for i, owner := range g.owner {
-		if owner == Alone {
-			tasks = append(tasks, i)
-		}
-	}
-	return tasks
-}
-
-// ranks are the workers, the tasks that stand alone, and the one who stops the pool.
+// ranks are the workers, the one that stops the pool, and two that tell of a round elsewhere.
 func (g game) ranks() int {
-	n := g.books + len(g.alone())
+	n := g.books
 	if g.stops {
 		n++
 	}
@@ -94,9 +82,6 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 	var tasks []plan.Task
 	for i, n := range g.rounds {
 		tasks = append(tasks, plan.Task{Rounds: n, Apart: g.wide})
-		if g.owner[i] == Alone {
-			tasks[i] = plan.Task{Rounds: plan.Open, Apart: true}
-		}
 		for _, a := range g.system.Tasks[i].Accesses {
 			if _, known := t.number[a.Resource]; !known {
 				t.number[a.Resource] = len(t.number)
@@ -116,23 +101,15 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 			}
 		}
 	}
-	for w := range g.books {
-		t.rank = append(t.rank, rma.Rank(w))
-	}
-	for n, i := range g.alone() {
-		for range g.system.Tasks[i].Accesses {
-			t.rank = append(t.rank, rma.Rank(g.books+n))
-		}
-	}
 	t.pool = New(Options{Plan: t.plan, Owner: owner, Workers: g.books, Run: t.run, Died: t.died, Waits: t.waits})
 	t.pool.probe = t
 	for i, b := range t.pool.books {
-		b.sleepIn(&berth{t: t, rank: t.rank[i]})
+		b.sleepIn(&berth{t: t, rank: rma.Rank(i)})
 	}
 	if g.inARow != 0 {
 		t.pool.inARow, t.pool.mostLooks = g.inARow, g.inARow
 	}
-	for _, b := range t.pool.workers() {
+	for _, b := range t.pool.books {
 		b.short.Store(g.short)
 	}
 	return sim.Program{Rank: t.play, Check: t.check, State: t.state}, nil
@@ -166,7 +143,7 @@ type berth struct {
 
 func (b *berth) Init(parked func()) { b.parked = parked }
 
-func (b *berth) ParkUntil(context.Context, func()) {
+func (b *berth) Park() {
 	b.parked()
 	b.t.await(b.rank, bell, rma.Is(1))
 	b.t.fetch(b.rank, bell, rma.Replace, 0)
@@ -187,8 +164,6 @@ func (t *table) play(_ context.Context, w rma.Window) error {
 	switch me := int(w.Rank()); {
 	case me < t.books:
 		t.pool.Work(me)
-	case me < t.books+len(t.alone()):
-		t.goes(t.alone()[me-t.books])
 	case t.raised:
 		t.ran[0], t.writes[0] = 1, 1
 		t.pool.Raise(0, []uint32{1, plan.Ended}[me%2])
@@ -196,38 +171,6 @@ func (t *table) play(_ context.Context, w rma.Window) error {
 		t.pool.Stop()
 	}
 	return nil
-}
-
-// goes is the goroutine of a task that stands alone.
-func (t *table) goes(task int) {
-	accesses := t.system.Tasks[task].Accesses
-	step := len(accesses) // it holds so many at once
-	if t.apart {
-		step = 1
-	}
-	for k := 1; k <= t.end(task); k++ {
-		t.ran[task]++
-		for from := 0; from < len(accesses); from += step {
-			for a := from; a < from+step; a++ {
-				if !t.pool.Await(context.Background(), t.plan.Counter(task, a)) {
-					return
-				}
-			}
-			t.uses(task, k, accesses[from:from+step])
-			if task+1 == t.fails && from+step == len(accesses) {
-				t.failed = true
-				t.pool.Stop()
-				return
-			}
-			for a := from; a < from+step; a++ {
-				if c := t.plan.Counter(task, a); k < t.end(task) {
-					t.pool.Publish(c)
-				} else if t.pool.End(c, true) {
-					panic("a goroutine with empty turns")
-				}
-			}
-		}
-	}
 }
 
 // run is a body that a worker calls.
@@ -460,15 +403,9 @@ func TestExhaust(t *testing.T) {
 		"death":                chain(2, 2, false, 0, 1).with(func(g *game) { g.fails, g.dies = 1, true }),
 		"death, short":         chain(2, 2, false, 0, 1).with(func(g *game) { g.fails, g.dies, g.short = 2, true, true }),
 		"writer of three, two": chain(3, 1, true, 0, 1, 1).with(func(g *game) { g.short = true }),
-		"alone":                chain(2, 2, true, Alone, Alone),
-		"alone, and a worker":  chain(2, 2, true, 0, Alone),
-		"alone, one by one":    chain(2, 2, false, Alone, Alone).with(func(g *game) { g.apart = true }),
-		"alone, and stopped":   chain(2, 2, false, 0, Alone).with(func(g *game) { g.stops = true }),
 		"raised":               chain(2, 1, false, Nobody, 0).with(func(g *game) { g.raised = true }),
-		"raised, alone":        chain(2, 1, false, Nobody, Alone).with(func(g *game) { g.raised = true }),
 		"wide":                 chain(2, 2, true, 0, 1).with(func(g *game) { g.wide = true }),
 		"wide, early end":      starOf(3, 2, 0, 1, 0).with(func(g *game) { g.last, g.wide = []int{2, 1, 2}, true }),
-		"alone, and fails":     chain(2, 2, true, Alone, 0).with(func(g *game) { g.fails = 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -503,9 +440,6 @@ func draw(seed uint64) (g game) {
 				rounds = 2
 			}
 			owner := int32(rng.IntN(g.books))
-			if rng.IntN(4) == 0 {
-				owner = Alone
-			}
 			g.rounds, g.owner = append(g.rounds, rounds), append(g.owner, owner)
 		}
 		switch rng.IntN(8) {
@@ -523,8 +457,6 @@ func draw(seed uint64) (g game) {
 		case 2:
 			g.inARow = 1 + rng.IntN(2)
 		case 3:
-			g.apart = true
-		case 4:
 			g.wide = true
 		}
 		if g.system.Check() == nil {

@@ -1,7 +1,6 @@
 package books
 
 import (
-	"context"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/invariant"
@@ -20,8 +19,7 @@ const (
 // Owners of counters, beside the numbers of workers.
 const (
 	Nobody = -1 // it has no rounds, or has them on another node
-	Alone  = -2 // a goroutine of the caller runs its rounds
-	Before = -3 // it belongs to the task of the counter before
+	Before = -2 // it belongs to the task of the counter before
 )
 
 // Options are the counters of a plan, and who runs their rounds. Here a task is what a worker runs: it has the
@@ -50,7 +48,7 @@ type Options struct {
 	Waits func(task, other int)
 	// Now reads a clock in nanoseconds. Without it all bodies run without the lock.
 	Now func() int64
-	// Patience is how often a worker looks at its mail before it sleeps. A goroutine sleeps at once.
+	// Patience is how often a worker looks at its mail before it sleeps.
 	Patience int
 }
 
@@ -62,8 +60,7 @@ type Pool struct {
 	first    []uint32 // by task: its first need; and the end of the last one
 	edges    []edge
 	begin    []uint32 // by counter: its first edge; and the end of the last one
-	books    []*book  // of the workers, then one for each counter that stands alone
-	where    []int32  // by counter: the number of its book, or Nobody
+	books    []*book  // of the workers
 
 	times []atomic.Int64 // by task: the mean time of its body in nanoseconds, of those that were timed
 
@@ -99,17 +96,12 @@ type edge struct {
 // New makes a pool, before any task has run.
 func New(o Options) *Pool {
 	n := o.Plan.Counters()
-	p := &Pool{Options: o, inARow: inARow, mostLooks: mostLooks, counters: make([]counter, n), times: make([]atomic.Int64, n), where: make([]int32, n)}
+	p := &Pool{Options: o, inARow: inARow, mostLooks: mostLooks, counters: make([]counter, n), times: make([]atomic.Int64, n)}
 	for range o.Workers {
 		p.newBook()
 	}
-	for c, owner := range o.Owner {
-		if p.where[c] = owner; owner == Alone {
-			p.where[c] = int32(p.newBook().number)
-		}
-	}
 	for _, urgent := range []bool{true, false} {
-		for c, number := range p.where {
+		for c, number := range p.Owner {
 			if number >= 0 && urgent == (o.Urgent != nil && o.Urgent[c]) {
 				b := p.books[number]
 				b.tasks = append(b.tasks, uint32(c))
@@ -137,16 +129,11 @@ func New(o Options) *Pool {
 	return p
 }
 
-func (p *Pool) newBook() *book {
+func (p *Pool) newBook() {
 	b := &book{pool: p, number: uint32(len(p.books))}
-	b.call = b.rise
 	b.sleepIn(&b.own)
 	p.books = append(p.books, b)
-	return b
 }
-
-// workers are the books of the workers.
-func (p *Pool) workers() []*book { return p.books[:p.Workers] }
 
 // findEdges finds the pairs of a counter and a book that waits for it.
 func (p *Pool) findEdges() {
@@ -191,7 +178,7 @@ func (p *Pool) findEdges() {
 			p.needs[p.first[c]+uint32(i)].Condition = when
 		}
 	}
-	for i := range p.workers() {
+	for i := range p.books {
 		p.edges[p.again(uint32(i))].book = uint32(i)
 	}
 }
@@ -217,9 +204,12 @@ func (p *Pool) Times() []int64 {
 	return all
 }
 
+// Done is the round that a counter has published. Any goroutine may ask.
+func (p *Pool) Done(c int) uint32 { return p.counters[c].done.Load() }
+
 // Asleep is how many workers sleep. Any goroutine may ask.
 func (p *Pool) Asleep() (n int) {
-	for _, b := range p.workers() {
+	for _, b := range p.books {
 		if b.state.Load() == asleep {
 			n++
 		}
@@ -230,13 +220,13 @@ func (p *Pool) Asleep() (n int) {
 // Taken is how often a worker has run a task out of the book of another one, for one round or several in a row. Any goroutine may
 // ask.
 func (p *Pool) Taken() (n uint64) {
-	for _, b := range p.workers() {
+	for _, b := range p.books {
 		n += b.taken.Load()
 	}
 	return n
 }
 
-// Stop has all workers return after the bodies that run now, and ends each Await. Any goroutine may call it.
+// Stop has all workers return after the bodies that run now. Any goroutine may call it.
 func (p *Pool) Stop() {
 	p.point()
 	p.over.Store(true)
@@ -268,7 +258,7 @@ func (p *Pool) works(worker int) (on bool) {
 	for own := p.books[worker]; !p.isOver(); {
 		more := own.work(worker)
 		if !p.isOver() && !p.help(worker) && !more {
-			own.sleep(context.Background(), p.Patience)
+			own.sleep()
 		}
 	}
 	over = true
@@ -296,7 +286,7 @@ func (p *Pool) flush(worker int) {
 
 // callHelp wakes one worker that sleeps.
 func (p *Pool) callHelp() {
-	for _, b := range p.workers() {
+	for _, b := range p.books {
 		if p.load(&b.state) != busy {
 			b.rise()
 			return
@@ -305,7 +295,7 @@ func (p *Pool) callHelp() {
 }
 
 // publish says that a round is done, and tells the books that wait for it. The caller holds the lock of the
-// counter's own book, or is the only one who uses it.
+// counter's own book.
 func (b *book) publish(c, round uint32) {
 	p := b.pool
 	p.store(&p.counters[c].done, round)

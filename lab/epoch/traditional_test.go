@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
 // partial is a fabric on which some ranks cannot expose memory.

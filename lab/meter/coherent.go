@@ -1,9 +1,10 @@
-package model
+package meter
 
 import (
 	"slices"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 )
 
 // Where ranks share memory, an operation costs little as long as the rank has the word's
@@ -19,15 +20,15 @@ func (r *measurement) word(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
 }
 
 // instructions measures rank 0's instructions on a line that it has.
-func (r *measurement) instructions() *Direct {
+func (r *measurement) instructions() *model.Direct {
 	word, ok := r.word(rma.Rank(r.tree.Ranks()-1), r.scratch)
 	if !ok {
 		return nil
 	}
 	if r.w.Rank() != 0 {
-		return &Direct{}
+		return &model.Direct{}
 	}
-	return &Direct{
+	return &model.Direct{
 		Load:  r.median(func() { word.Load() }),
 		Store: r.median(func() { word.Store(1) }),
 		Swap:  r.median(func() { word.Swap(1) }),
@@ -43,7 +44,7 @@ const (
 // last. The two ranks take turns. In each turn a rank makes one operation on the line and reads the clock
 // before and behind it. It gives the turn to the other one by another line. While the line moves, it serves no
 // other rank.
-func (r *measurement) apart(cost *LevelCost, peer rma.Rank) {
+func (r *measurement) apart(cost *model.LevelCost, peer rma.Rank) {
 	me := r.w.Rank()
 	if me != 0 && me != peer {
 		return
@@ -64,7 +65,7 @@ func (r *measurement) apart(cost *LevelCost, peer rma.Rank) {
 	get := func() { r.w.Get(0, r.scratch) }
 	for _, one := range []struct {
 		mine, peers func()
-		cost        *Cost
+		cost        *model.Cost
 		held        float64
 	}{
 		{put, atomic, &cost.Put, cost.Put.Alpha},

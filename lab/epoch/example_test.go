@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/topology"
 )
 

@@ -1,4 +1,4 @@
-package model
+package meter
 
 import (
 	"context"
@@ -6,8 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
@@ -35,8 +36,8 @@ const (
 	lines = 16
 )
 
-// NewMeter allocates the words that a measurement needs.
-func NewMeter(f rma.Fabric) (*Meter, error) {
+// New allocates the words that a measurement needs.
+func New(f rma.Fabric) (*Meter, error) {
 	m := &Meter{tree: f.Topology()}
 	var err error
 	if m.epochs, err = epoch.New(f, epoch.Options{Neighbours: 1}); err != nil {
@@ -53,32 +54,32 @@ func NewMeter(f rma.Fabric) (*Meter, error) {
 // Measure runs this rank's part of a measurement. All ranks call it. now is the
 // caller's clock, because the simulator has its own. Rank 0 gets the model. Other
 // ranks get a zero Model.
-func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Duration) (Model, error) {
+func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Duration) (model.Model, error) {
 	r := &measurement{Meter: m, ctx: ctx, w: w, epoch: m.epochs.At(w), now: now}
 	oneWay, far, err := r.oneWay() // first: ranks that have waited for long look less before they sleep
 	if err != nil {
-		return Model{}, err
+		return model.Model{}, err
 	}
-	model := Model{Source: "measured", Direct: r.instructions()}
-	if model.Direct != nil {
-		model.Own = &Own{Clock: r.median(func() { now() }), Pause: r.median(func() { w.Pause(1) }), Offer: r.median(func() { w.Pause(longPause) })}
+	found := model.Model{Source: "measured", Direct: r.instructions()}
+	if found.Direct != nil {
+		found.Own = &model.Own{Clock: r.median(func() { now() }), Pause: r.median(func() { w.Pause(1) }), Offer: r.median(func() { w.Pause(longPause) })}
 	}
 	for level := m.tree.Levels() + 1; level >= 1; level-- {
 		if peer, ok := m.peer(level); ok {
 			cost, err := r.level(level, peer)
 			if err != nil {
-				return Model{}, err
+				return model.Model{}, err
 			}
-			model.Levels = append(model.Levels, cost)
+			found.Levels = append(found.Levels, cost)
 		}
 	}
 	if err := r.epoch.Fence(ctx); err != nil || w.Rank() != 0 {
-		return Model{}, err
+		return model.Model{}, err
 	}
 	if far > 0 {
-		model.Wake = wakeOf(oneWay, model.level(r.tree.LevelName(far)))
+		found.Wake = wakeOf(oneWay, &found.Costs(r.tree)[far])
 	}
-	return model, nil
+	return found, nil
 }
 
 // peer is the first rank with this level as its finest element in common with
@@ -103,26 +104,26 @@ type measurement struct {
 
 // level measures rank 0's operations on peer. Then it measures how fast all ranks
 // at peer's distance together can change one word of rank 0.
-func (r *measurement) level(level int, peer rma.Rank) (LevelCost, error) {
-	cost := LevelCost{Level: Self}
+func (r *measurement) level(level int, peer rma.Rank) (model.LevelCost, error) {
+	cost := model.LevelCost{Level: model.Self}
 	if level <= r.tree.Levels() {
 		cost.Level = r.tree.LevelName(level)
 	}
 	if err := r.epoch.Fence(r.ctx); err != nil {
-		return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
+		return cost, fmt.Errorf("meter: measuring level %s: %w", cost.Level, err)
 	}
 	if r.w.Rank() == 0 {
 		r.alone(&cost, peer)
 	}
 	if peer != 0 {
 		if err := r.epoch.Fence(r.ctx); err != nil {
-			return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
+			return cost, fmt.Errorf("meter: measuring level %s: %w", cost.Level, err)
 		}
 		r.apart(&cost, peer)
 	}
 	busy, err := r.together(level)
 	if err != nil {
-		return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
+		return cost, fmt.Errorf("meter: measuring level %s: %w", cost.Level, err)
 	}
 	if cost.Coherent {
 		return cost, nil // apart knows what a line costs that ranks change in turn
@@ -134,7 +135,7 @@ func (r *measurement) level(level int, peer rma.Rank) (LevelCost, error) {
 }
 
 // alone measures rank 0's operations while no other rank is active.
-func (r *measurement) alone(cost *LevelCost, peer rma.Rank) {
+func (r *measurement) alone(cost *model.LevelCost, peer rma.Rank) {
 	word := make([]byte, 8)
 	bulk := make([]byte, 8*bulkWords)
 	extra := float64(len(bulk) - len(word))
@@ -229,7 +230,7 @@ func (r *measurement) oneWay() (took float64, level int, err error) {
 }
 
 // wakeOf is the time from a change of a rank's own word to the end of its wait.
-func wakeOf(oneWay float64, cost *LevelCost) float64 {
+func wakeOf(oneWay float64, cost *model.LevelCost) float64 {
 	put := cost.Put.Alpha
 	if cost.Shared.Alpha > 0 { // the rank that waits has looked at the word
 		put = cost.Shared.Alpha

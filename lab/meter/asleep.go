@@ -1,4 +1,4 @@
-package model
+package meter
 
 import (
 	"context"

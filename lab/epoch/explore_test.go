@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 )

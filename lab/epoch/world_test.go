@@ -6,9 +6,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
 )

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/rmatest"
 )
 

@@ -1,4 +1,4 @@
-package sim_test
+package meter_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/rings"
+	"github.com/orwl/go-orwl/lab/meter"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
@@ -73,17 +74,17 @@ func TestMeterFindsCaches(t *testing.T) {
 func TestMeterFindsTheScheduler(t *testing.T) {
 	machine := sharing(2)
 	machine.Scheduler.Wake, machine.Scheduler.Change, machine.Scheduler.Startle = 3e3, 4e3, 20e3
-	play := func(ranks int, part func(context.Context, *model.Meter, *sim.Window) error) {
+	play := func(ranks int, part func(context.Context, *meter.Meter, *sim.Window) error) {
 		t.Helper()
 		if p := (sim.System{Topology: topology.Flat(ranks), Words: 1 << 13, Setup: func(f *sim.Fabric) (sim.Program, error) {
-			meter, err := model.NewMeter(f)
+			meter, err := meter.New(f)
 			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error { return part(ctx, meter, w.(*sim.Window)) }}, err
 		}}).Predict(machine, 1); p.Failure != nil {
 			t.Fatal(p.Failure)
 		}
 	}
 	var wake, change, startle float64
-	play(2, func(ctx context.Context, meter *model.Meter, w *sim.Window) error {
+	play(2, func(ctx context.Context, meter *meter.Meter, w *sim.Window) error {
 		took, err := meter.Awaken(ctx, w, w.Now)
 		if w.Rank() == 0 {
 			startle = took
@@ -92,7 +93,7 @@ func TestMeterFindsTheScheduler(t *testing.T) {
 	})
 	nearly(t, "startle", startle, 20e3, 0.05)
 	machine.Scheduler.Processors, machine.Scheduler.Startle = 1, 0
-	play(8, func(ctx context.Context, meter *model.Meter, w *sim.Window) error {
+	play(8, func(ctx context.Context, meter *meter.Meter, w *sim.Window) error {
 		a, b, err := meter.Crowd(ctx, w, w.Now)
 		if w.Rank() == 0 {
 			wake, change = a, b
@@ -110,7 +111,7 @@ func measureOn(t *testing.T, tree *topology.Tree, machine model.Model) (measured
 		Topology: tree,
 		Words:    1 << 13,
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
-			meter, err := model.NewMeter(f)
+			meter, err := meter.New(f)
 			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
 				machine, err := meter.Measure(ctx, w, w.(*sim.Window).Now)
 				if w.Rank() == 0 {
@@ -131,4 +132,26 @@ func nearly(t *testing.T, what string, got, want, tolerance float64) {
 	if math.Abs(got-want) > tolerance*want+0.01 {
 		t.Errorf("%s: measured %.4g, want %.4g as in the model", what, got, want)
 	}
+}
+
+// toy is a machine in round figures.
+func toy() model.Model {
+	all := func(level string, alpha, beta, busy float64, coherent bool) model.LevelCost {
+		c := model.Cost{Alpha: alpha, Beta: beta, Busy: busy}
+		return model.LevelCost{Level: level, Put: c, Get: c, Atomic: c, Issue: 5, Coherent: coherent}
+	}
+	return model.Model{
+		Name: "toy", Source: "round figures",
+		Levels: []model.LevelCost{all(model.Self, 10, 0, 0, true), all("node", 100, 0, 0, true), all("machine", 1000, 1, 50, false)},
+		Wake:   20, Port: "node",
+	}
+}
+
+// sharing is a toy whose ranks share processors.
+func sharing(processors int) model.Model {
+	m := toy()
+	m.Levels, m.Port, m.Direct = m.Levels[:2], "", &model.Direct{Load: 1, Store: 5, Swap: 5}
+	m.Scheduler = &model.Scheduler{Ranks: model.Processes, Processors: processors,
+		Slice: 100e3, Change: 1e3, Wake: 1e3, Look: 1e3, Slack: 50e3}
+	return m
 }

@@ -1,22 +1,23 @@
-package rmatest
+package epoch_test
 
 import (
 	"fmt"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
+	"github.com/orwl/go-orwl/net/rmatest"
 )
 
 // Cases of Fence.
-var fenceCases = []Case{
-	{Name: "fence/all-see-all", Ranks: 3, Words: 256, Setup: epochScene(MaxRanks, 0, fenceAllSeeAll)},
+var fenceCases = []rmatest.Case{
+	{Name: "fence/all-see-all", Ranks: 3, Words: 256, Setup: epochScene(rmatest.MaxRanks, 0, fenceAllSeeAll)},
 	{Name: "fence/no-rank-early", Ranks: 5, Words: 128, Setup: epochScene(1, 0, fenceNoRankEarly)},
 }
 
 // epochScene is scene with epochs for k neighbours. If k is 0, the number of
 // neighbours is the default.
-func epochScene(words, k int, act func(p *player, e *epoch.Sync, at rma.Disp)) func(f rma.Fabric) (Body, error) {
-	return func(f rma.Fabric) (Body, error) {
+func epochScene(words, k int, act func(p *player, e *epoch.Sync, at rma.Disp)) func(f rma.Fabric) (rmatest.Body, error) {
+	return func(f rma.Fabric) (rmatest.Body, error) {
 		epochs, err := epoch.New(f, epoch.Options{Neighbours: k})
 		if err != nil {
 			return nil, err
@@ -53,10 +54,10 @@ func fenceNoRankEarly(p *player, e *epoch.Sync, at rma.Disp) {
 }
 
 // Cases of Post, Start, Complete and Wait.
-var pscwCases = []Case{
+var pscwCases = []rmatest.Case{
 	{Name: "pscw/ring", Ranks: 3, Words: 256, Setup: epochScene(2, 0, pscwRing)},
 	{Name: "pscw/neighbours", Ranks: 3, Words: 256, Setup: epochScene(2, 2, pscwNeighbours)},
-	{Name: "pscw/all-to-one", Ranks: 4, Words: 256, Setup: epochScene(MaxRanks, 0, pscwAllToOne)},
+	{Name: "pscw/all-to-one", Ranks: 4, Words: 256, Setup: epochScene(rmatest.MaxRanks, 0, pscwAllToOne)},
 	{Name: "pscw/one-to-all", Ranks: 4, Words: 256, Setup: epochScene(1, 0, pscwOneToAll)},
 	{Name: "pscw/one-by-one", Ranks: 4, Words: 256, Setup: epochScene(1, 0, pscwOneByOne)},
 	{Name: "pscw/full-mailbox", Ranks: 4, Words: 256, Setup: epochScene(1, 1, pscwOneByOne)},
@@ -180,7 +181,7 @@ func pscwSelf(p *player, e *epoch.Sync, at rma.Disp) {
 
 // Cases of Lock and Unlock, LockAll and UnlockAll. They do not flush inside a lock,
 // because Unlock flushes.
-var lockCases = []Case{
+var lockCases = []rmatest.Case{
 	{Name: "lock/exclusive", Ranks: 3, Words: 256, Setup: epochScene(1, 0, lockExclusive)},
 	{Name: "lock/shared-together", Ranks: 3, Words: 256, Setup: epochScene(1, 0, lockSharedTogether)},
 	{Name: "lock/shared-or-exclusive", Ranks: 3, Words: 256, Setup: epochScene(2, 0, lockReadersWriters)},
@@ -310,17 +311,17 @@ func lockAllOrExclusive(p *player, e *epoch.Sync, at rma.Disp) {
 }
 
 // Cases of traditional windows, for fabrics that can show memory of the caller.
-var traditionalCases = []Case{
+var traditionalCases = []rmatest.Case{
 	{Name: "traditional/sizes", Ranks: 3, Words: 512, Setup: traditional(traditionalSizes)},
 	{Name: "traditional/again", Ranks: 5, Words: 512, Setup: traditional(traditionalAgain)},
 }
 
 // traditional is the Setup of a case about traditional windows.
-func traditional(act func(p *player, e *epoch.Sync, x *epoch.Exposure)) func(f rma.Fabric) (Body, error) {
-	return func(f rma.Fabric) (Body, error) {
+func traditional(act func(p *player, e *epoch.Sync, x *epoch.Exposure)) func(f rma.Fabric) (rmatest.Body, error) {
+	return func(f rma.Fabric) (rmatest.Body, error) {
 		exposer, ok := f.(rma.Exposer)
 		if !ok {
-			return nil, fmt.Errorf("%w: a %T is not an rma.Exposer", ErrSkip, f)
+			return nil, fmt.Errorf("%w: a %T is not an rma.Exposer", rmatest.ErrSkip, f)
 		}
 		x, err := epoch.NewExposure(exposer)
 		if err != nil {

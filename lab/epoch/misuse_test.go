@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
 // step is a call of a method that does not wait.
