@@ -17,6 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/goleak"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
