@@ -167,7 +167,8 @@ func TestReductionUntil(t *testing.T) {
 		most := NewMax[int64](rt, "most")
 		r := rt.Resource("alone", 8)
 		for stage, last := range []int{13, 0, 5} {
-			most.Until(func(v int64) bool { return v >= int64(last) })
+			lag := stage * 7 % 20
+			most.Until(func(v int64) bool { return v >= int64(last) }, lag)
 			var tasks []*Task
 			declare := func(name string, body func(task *Task) func(round int) error) {
 				task := rt.Task(name)
@@ -201,8 +202,8 @@ func TestReductionUntil(t *testing.T) {
 				return
 			}
 			for _, task := range tasks {
-				if task.here() && task.Round() != int64(last)+1 {
-					t.Errorf("stage %d: task %q has ended after %d rounds, want %d", stage, task.Name(), task.Round(), last+1)
+				if task.here() && task.Round() != int64(last+1+lag) {
+					t.Errorf("stage %d: task %q has ended after %d rounds, want %d", stage, task.Name(), task.Round(), last+1+lag)
 				}
 			}
 		}
@@ -216,7 +217,7 @@ func TestReductionUntilBoth(t *testing.T) {
 		task := rt.Task("task")
 		var puts []Put[int64]
 		for i, last := range ends {
-			puts = append(puts, NewMax[int64](rt, fmt.Sprint(i)).Until(func(v int64) bool { return v >= last }).Put(task))
+			puts = append(puts, NewMax[int64](rt, fmt.Sprint(i)).Until(func(v int64) bool { return v >= last }, 0).Put(task))
 		}
 		task.Each(-1, func(round int) error {
 			for _, put := range puts {
@@ -278,7 +279,7 @@ func TestReductionRefused(t *testing.T) {
 		}, `have no last round`},
 		"an end for a goroutine": {func(rt *Runtime, r *Reduction[int64, int64]) {
 			task := rt.Task("a")
-			r.Until(func(int64) bool { return true }).Put(task)
+			r.Until(func(int64) bool { return true }, 0).Put(task)
 			task.Each(-1, forever)
 			rt.Task("b").Do(nothing)
 		}, `ends the run, and the body of task "b" is none of Each`},

@@ -10,14 +10,13 @@ import (
 type step struct {
 	task   *Task
 	body   func(round int) error
-	rounds int       // negative: until the run ends
-	said   int       // rounds as declared: Last changes only rounds
-	round  int       // of the next run of the body
-	start  int       // the round in which this life begins
-	seat   int16     // the number of its home worker
-	near   bool      // its task is near another node: the step is urgent
-	waits  bool      // it has told the observers in this round
-	ends   []*Access // the records of reductions that end the run
+	rounds int   // negative: until the run ends
+	said   int   // rounds as declared: Last changes only rounds
+	round  int   // of the next run of the body
+	start  int   // the round in which this life begins
+	seat   int16 // the number of its home worker
+	near   bool  // its task is near another node: the step is urgent
+	waits  bool  // it has told the observers in this round
 }
 
 // Each gives the task its body, which is called once in each of so many rounds, or until the run ends if rounds is

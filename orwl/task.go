@@ -22,6 +22,7 @@ type Task struct {
 	step     *step       // a step task has it instead of a body and a goroutine
 	placed   bool        // the program has said which node
 	wide     bool        // each access has a counter in the plan
+	outside  bool        // it is none of the program, and in no cut
 	ended    atomic.Bool
 	on       int   // the node
 	counter  int32 // its first counter in the plan of its run
@@ -188,7 +189,7 @@ func (t *Task) end(err error) {
 	}
 	t.leave(err)
 	t.ended.Store(true)
-	if c := t.run.cuts; c != nil && err == nil {
+	if c := t.run.cuts; c != nil && err == nil && !t.outside {
 		c.taskEnds(t)
 	}
 	t.finished(err)

@@ -28,8 +28,8 @@ type Ahead struct {
 // Open is the number of rounds of a task that says only while it runs when it ends.
 const Open = -1
 
-// Ended is what a counter publishes whose access has ended: it is done for ever.
-const Ended = math.MaxUint32 - 1
+// Ended is what a counter publishes whose access has ended: it is done for ever, and a condition may add its lag.
+const Ended = math.MaxUint32 - MostAhead
 
 // most is the greatest number of accesses of a resource whose conditions are all kept if their
 // rounds differ.
@@ -257,7 +257,7 @@ func (d *draft) ahead(task int, a Ahead) {
 	if a.Most < 1 || a.Most > MostAhead || d.nodes != nil && d.tasks[a.Of].Node != d.tasks[task].Node {
 		panic(fmt.Sprintf("plan: task %d is at most %d rounds ahead of task %d: want 1 to %d, on one node", task, a.Most, a.Of, MostAhead))
 	}
-	if d.tasks[a.Of].Rounds == 0 || a.Of == task {
+	if d.tasks[a.Of].Rounds == 0 {
 		return
 	}
 	for of := d.own[task]; of < d.own[task+1]; of++ {

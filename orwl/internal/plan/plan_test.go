@@ -121,7 +121,7 @@ func TestAhead(t *testing.T) {
 	}
 	far := rounds(5, 5)
 	far[0].Ahead = Ahead{Of: 1, Most: MostAhead}
-	if c := New(systemOf("W0", "W1"), far).When(0)[0]; !c.Met(MostAhead, 0) || c.Met(MostAhead+1, 0) || !c.Met(MostAhead+1, 1) {
+	if c := New(systemOf("W0", "W1"), far).When(0)[0]; !c.Met(MostAhead, 0) || c.Met(MostAhead+1, 0) || !c.Met(MostAhead+1, 1) || !c.Met(Ended-1, Ended) {
 		t.Errorf("the greatest lag is %d, want %d", c.Lag(), MostAhead)
 	}
 }
