@@ -210,14 +210,21 @@ func TestReductionUntil(t *testing.T) {
 	})
 }
 
-// The first of two ends counts, whatever the order of the reductions.
+// The first of two ends counts, whatever the order of the reductions. Tasks are ahead as far as the shortest lag says.
 func TestReductionUntilBoth(t *testing.T) {
-	for _, ends := range [][2]int64{{4, 9}, {9, 4}, {4, 4}} {
+	for _, c := range []struct {
+		last   [2]int64
+		lag    [2]int
+		rounds int64
+	}{
+		{[2]int64{4, 9}, [2]int{}, 5}, {[2]int64{9, 4}, [2]int{}, 5}, {[2]int64{4, 4}, [2]int{}, 5},
+		{[2]int64{4, 9}, [2]int{20, 3}, 13}, {[2]int64{9, 4}, [2]int{3, 20}, 13}, {[2]int64{9, 4}, [2]int{3, 4}, 9},
+	} {
 		rt := mustNew(t, Options{})
 		task := rt.Task("task")
 		var puts []Put[int64]
-		for i, last := range ends {
-			puts = append(puts, NewMax[int64](rt, fmt.Sprint(i)).Until(func(v int64) bool { return v >= last }, 0).Put(task))
+		for i, last := range c.last {
+			puts = append(puts, NewMax[int64](rt, fmt.Sprint(i)).Until(func(v int64) bool { return v >= last }, c.lag[i]).Put(task))
 		}
 		task.Each(-1, func(round int) error {
 			for _, put := range puts {
@@ -225,8 +232,11 @@ func TestReductionUntilBoth(t *testing.T) {
 			}
 			return nil
 		})
-		if err := rt.Run(t.Context()); err != nil || task.Round() != 5 {
-			t.Errorf("ends %v: %d rounds, %v", ends, task.Round(), err)
+		if err := rt.Run(t.Context()); err != nil || task.Round() != c.rounds {
+			t.Errorf("%+v: %d rounds, %v", c, task.Round(), err)
+		}
+		if most := rt.run.ahead[0].Most; most != 1+min(c.lag[0], c.lag[1]) {
+			t.Errorf("%+v: tasks are %d rounds ahead", c, most)
 		}
 	}
 }
