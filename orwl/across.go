@@ -72,7 +72,7 @@ func newAcross(rt *Runtime, p *planned) (*across, error) {
 	}
 	x.works.New = func() any { return new(work) }
 	copies := make([]versions.Copy, len(x.holds))
-	for i, t := range rt.tasks {
+	for i, t := range p.run.tasks {
 		for j, a := range t.accesses {
 			n := p.plan.Resource(i, j)
 			if h := p.of[a.resource]; h != nil && x.holds[n] == nil {

@@ -134,6 +134,11 @@ func (rt *Runtime) declarations(yield func(message.Item) bool) {
 			return
 		}
 	}
+	for _, e := range rt.until {
+		if !yield(message.Item{What: fmt.Sprintf("the end by reduction %q", e.name), Is: fmt.Sprintf("a lag of %d rounds", e.lag)}) {
+			return
+		}
+	}
 }
 
 // declared is what the program says of a resource.

@@ -49,6 +49,7 @@ type chain struct {
 	ends          map[int]int // by task: the round in which it calls Last, counted from 1
 	on            int         // so many tasks are on nodes that the program says, one on each
 	name          string      // begins the names of the resources
+	declared      bool        // the tasks have no last round, and a reduction ends them after as many
 }
 
 func (c chain) mix(task, round int, left, own, right uint64) uint64 {
@@ -75,6 +76,18 @@ func (c chain) want() (numbers []uint64, folded uint64) {
 // declare declares the tasks. during is called in each body.
 func (c chain) declare(rt *Runtime, during func(task, round int) error) (numbers []*resource.Resource, folded *resource.Resource) {
 	folded = Array[uint64](rt, c.name+"folded", 1)
+	rounds := c.rounds
+	if c.declared {
+		rounds = -1
+		lag := min(c.rounds-1, 11)
+		r := NewMax[int64](rt, c.name+"rounds").Until(func(round int64) bool { return round == int64(c.rounds-1-lag) }, lag)
+		first := rt.Task("counts")
+		put := r.Put(first)
+		first.Each(-1, func(round int) error {
+			put.Set(int64(round))
+			return nil
+		})
+	}
 	for i := range c.tasks {
 		numbers = append(numbers, Array[uint64](rt, fmt.Sprint(c.name, "number ", i), 1))
 	}
@@ -86,7 +99,7 @@ func (c chain) declare(rt *Runtime, during func(task, round int) error) (numbers
 		}
 		left, right := Reads[uint64](t, numbers[(i+c.tasks-1)%c.tasks]), Reads[uint64](t, numbers[(i+1)%c.tasks])
 		own, all := Writes[uint64](t, numbers[i]), Writes[uint64](t, folded)
-		t.Each(c.rounds, func(round int) error {
+		t.Each(rounds, func(round int) error {
 			if err := during(i, round); err != nil {
 				return err
 			}

@@ -53,15 +53,15 @@ type seat struct {
 }
 
 // plan makes the plan of a run, and puts the run into the queues of its resources.
-func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error {
+func (rt *Runtime) plan(r *run, s liveness.System) error {
 	p := &planned{run: r, snapshots: rt.snapshots, of: make(map[*queue.Resource]*queue.Hold), faults: rt.pages != nil}
-	tasks := make([]plan.Task, len(rt.tasks))
-	for i, t := range rt.tasks {
+	tasks := make([]plan.Task, len(r.tasks))
+	for i, t := range r.tasks {
 		if t.step == nil {
 			tasks[i] = plan.Task{Node: t.on}
 			continue
 		}
-		tasks[i] = plan.Task{Rounds: t.step.left(), Node: t.on}
+		tasks[i] = plan.Task{Rounds: t.step.left(), Node: t.on, Ahead: r.ahead[t.on]}
 		p.steps++
 	}
 	many := rt.o.Nodes.many()
@@ -70,10 +70,10 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 	} else {
 		p.plan = plan.New(s, tasks)
 	}
-	p.number(rt.tasks)
-	copied := rt.copied()
-	for _, first := range order {
-		a := rt.tasks[first.Task].accesses[first.Access]
+	p.number(r.tasks)
+	copied := rt.copied(r)
+	for _, first := range s.Order() {
+		a := r.tasks[first.Task].accesses[first.Access]
 		if a.task.idles() || many && !copied[a.resource] {
 			continue
 		}
@@ -81,14 +81,14 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 			rt.prepare(a, first.Access+1)
 		}
 		if err := p.join(a); err != nil {
-			for _, t := range rt.tasks {
+			for _, t := range r.tasks {
 				t.withdraw()
 			}
 			p.give()
 			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
 		}
 	}
-	if !many && p.inTurn(len(rt.tasks)) {
+	if !many && p.inTurn(len(r.tasks)) {
 		for _, t := range p.tasks {
 			t.step.seat = 0
 		}
@@ -118,12 +118,12 @@ func (rt *Runtime) plan(r *run, s liveness.System, order []liveness.First) error
 }
 
 // copied are the resources that have a copy here, in a run on several nodes: this node uses or keeps them.
-func (rt *Runtime) copied() map[*queue.Resource]bool {
+func (rt *Runtime) copied(r *run) map[*queue.Resource]bool {
 	if !rt.o.Nodes.many() {
 		return nil
 	}
 	all := make(map[*queue.Resource]bool)
-	for _, t := range rt.tasks {
+	for _, t := range r.tasks {
 		for _, a := range t.accesses {
 			if t.here() || rt.homes[a.resource.Name()] == rt.Node() {
 				all[a.resource] = true
@@ -273,6 +273,7 @@ func (rt *Runtime) runPlan(r *run) {
 		}
 		defer x.close()
 	}
+	rt.recall(r)
 	p.began.Store(time.Now().UnixNano())
 	stop := context.AfterFunc(r.ctx, p.pool.Stop)
 	defer stop()
@@ -345,7 +346,7 @@ func (s *step) planned(p *planned, worker int, round uint32) (last bool, err err
 	if err := queue.GrantAll(t.places); err != nil {
 		return false, err
 	}
-	if last = len(s.ends) > 0 && s.over(); !last {
+	if last = r.over(s.round); !last {
 		if err := s.call(); err != nil {
 			return false, err
 		}
@@ -353,7 +354,7 @@ func (s *step) planned(p *planned, worker int, round uint32) (last bool, err err
 		t.round.Inc()
 		last = s.round == s.rounds
 	}
-	if r.cuts != nil {
+	if r.cuts != nil && !t.outside {
 		r.cuts.roundEnds(s, last)
 	}
 	s.waits = false

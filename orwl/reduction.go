@@ -2,7 +2,6 @@ package orwl
 
 import (
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,12 +40,13 @@ type reduction struct {
 	puts    []*Access // the parts that tasks of the next run write
 	reads   []*reader
 	declare func() // declares the hidden tasks
-	ends    bool   // it has an end
+	ends    bool   // it may end the run
+	lag     int    // so many rounds later
 }
 
 // record is what the last hidden task writes.
 type record[V any] struct {
-	End         uint64 // the round after which all tasks end, counted from 1; 0: not yet
+	End         int64 // all tasks end after so many rounds; 0: not yet
 	Now, Before V
 }
 
@@ -140,16 +140,6 @@ func (r *Reduction[S, V]) Start(v V) *Reduction[S, V] {
 	return r
 }
 
-// Until ends the run: all its tasks end after the first round whose value the function accepts, as if each had called
-// Last in that round. All tasks are bodies of [Task.Each], and wait in each round for the value of the round
-// before. The function must be pure: any node may call it, more than once. With several reductions the first one that ends
-// counts.
-func (r *Reduction[S, V]) Until(accepts func(V) bool) *Reduction[S, V] {
-	r.until, r.ends = accepts, true
-	r.join()
-	return r
-}
-
 // Value is the value, in the body of the task.
 func (r Reduced[S, V]) Value() V {
 	v := read[record[V]](r.access).At(0)
@@ -200,9 +190,8 @@ func (r *Reduction[S, V]) hide() {
 			rec.End = 0 // of the stage before
 		}
 		rec.Before, rec.Now = rec.Now, r.value(&sum)
-		if r.until != nil && r.until(rec.Now) {
-			rec.End = uint64(round) + 1
-			t.Last()
+		if r.until != nil && rec.End == 0 && r.until(rec.Now) {
+			rec.End = int64(round + 1 + r.lag)
 		}
 		return nil
 	})
@@ -282,6 +271,7 @@ func (r *reduction) check(number map[*Task]int, ends bool) error {
 // reduce declares the hidden tasks of the next run, behind the tasks that put.
 func (rt *Runtime) reduce() {
 	rt.mu.Lock()
+	rt.until = nil
 	all, tasks := rt.reductions, slices.Clone(rt.tasks)
 	if rt.running || rt.failed != nil {
 		all = nil
@@ -327,34 +317,4 @@ func (rt *Runtime) reduce() {
 	}
 	rt.reductions = nil
 	rt.mu.Unlock()
-}
-
-// end has all tasks end by the record.
-func (r *reduction) end(tasks []*Task) {
-	for _, t := range tasks {
-		if t.step == nil {
-			r.rt.declare("reduction", r.name, func() error {
-				return fmt.Errorf("%w %q ends the run, and the body of task %q is none of Each", errReduction, r.name, t.name)
-			})
-			return
-		}
-		i := slices.IndexFunc(t.accesses, func(a *Access) bool { return a.resource == core(r.record) })
-		switch {
-		case i < 0:
-			t.step.ends = append(t.step.ends, t.reads(r.record))
-		case t.accesses[i].mode == resource.Read:
-			t.step.ends = append(t.step.ends, t.accesses[i])
-		}
-	}
-}
-
-// over reports whether a reduction has ended the run before the round that is about to begin.
-func (s *step) over() bool {
-	for _, a := range s.ends {
-		b, _ := a.place.Bytes() // the step holds it
-		if end := binary.NativeEndian.Uint64(b); end > 0 && uint64(s.round) >= end {
-			return true
-		}
-	}
-	return false
 }

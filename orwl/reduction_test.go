@@ -167,7 +167,8 @@ func TestReductionUntil(t *testing.T) {
 		most := NewMax[int64](rt, "most")
 		r := rt.Resource("alone", 8)
 		for stage, last := range []int{13, 0, 5} {
-			most.Until(func(v int64) bool { return v >= int64(last) })
+			lag := stage * 7 % 20
+			most.Until(func(v int64) bool { return v >= int64(last) }, lag)
 			var tasks []*Task
 			declare := func(name string, body func(task *Task) func(round int) error) {
 				task := rt.Task(name)
@@ -201,22 +202,29 @@ func TestReductionUntil(t *testing.T) {
 				return
 			}
 			for _, task := range tasks {
-				if task.here() && task.Round() != int64(last)+1 {
-					t.Errorf("stage %d: task %q has ended after %d rounds, want %d", stage, task.Name(), task.Round(), last+1)
+				if task.here() && task.Round() != int64(last+1+lag) {
+					t.Errorf("stage %d: task %q has ended after %d rounds, want %d", stage, task.Name(), task.Round(), last+1+lag)
 				}
 			}
 		}
 	})
 }
 
-// The first of two ends counts, whatever the order of the reductions.
+// The first of two ends counts, whatever the order of the reductions. Tasks are ahead as far as the shortest lag says.
 func TestReductionUntilBoth(t *testing.T) {
-	for _, ends := range [][2]int64{{4, 9}, {9, 4}, {4, 4}} {
+	for _, c := range []struct {
+		last   [2]int64
+		lag    [2]int
+		rounds int64
+	}{
+		{[2]int64{4, 9}, [2]int{}, 5}, {[2]int64{9, 4}, [2]int{}, 5}, {[2]int64{4, 4}, [2]int{}, 5},
+		{[2]int64{4, 9}, [2]int{20, 3}, 13}, {[2]int64{9, 4}, [2]int{3, 20}, 13}, {[2]int64{9, 4}, [2]int{3, 4}, 9},
+	} {
 		rt := mustNew(t, Options{})
 		task := rt.Task("task")
 		var puts []Put[int64]
-		for i, last := range ends {
-			puts = append(puts, NewMax[int64](rt, fmt.Sprint(i)).Until(func(v int64) bool { return v >= last }).Put(task))
+		for i, last := range c.last {
+			puts = append(puts, NewMax[int64](rt, fmt.Sprint(i)).Until(func(v int64) bool { return v >= last }, c.lag[i]).Put(task))
 		}
 		task.Each(-1, func(round int) error {
 			for _, put := range puts {
@@ -224,8 +232,11 @@ func TestReductionUntilBoth(t *testing.T) {
 			}
 			return nil
 		})
-		if err := rt.Run(t.Context()); err != nil || task.Round() != 5 {
-			t.Errorf("ends %v: %d rounds, %v", ends, task.Round(), err)
+		if err := rt.Run(t.Context()); err != nil || task.Round() != c.rounds {
+			t.Errorf("%+v: %d rounds, %v", c, task.Round(), err)
+		}
+		if most := rt.run.ahead[0].Most; most != 1+min(c.lag[0], c.lag[1]) {
+			t.Errorf("%+v: tasks are %d rounds ahead", c, most)
 		}
 	}
 }
@@ -278,7 +289,7 @@ func TestReductionRefused(t *testing.T) {
 		}, `have no last round`},
 		"an end for a goroutine": {func(rt *Runtime, r *Reduction[int64, int64]) {
 			task := rt.Task("a")
-			r.Until(func(int64) bool { return true }).Put(task)
+			r.Until(func(int64) bool { return true }, 0).Put(task)
 			task.Each(-1, forever)
 			rt.Task("b").Do(nothing)
 		}, `ends the run, and the body of task "b" is none of Each`},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/internal/looks"
+	"github.com/orwl/go-orwl/orwl/internal/plan"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -45,7 +46,8 @@ type Runtime struct {
 	homes      map[string]int    // the nodes that keep the resources
 	snapshots  map[string]bool   // resources that Snapshots has declared
 	seats      seats
-	reductions []*reduction // of the next run
+	reductions []*reduction  // of the next run
+	until      []declaredEnd // of the next run, or of the one that goes on
 	grids      []grid
 	taken      uint64 // how often workers have taken tasks from each other, in the runs before
 
@@ -65,11 +67,13 @@ type run struct {
 	end    context.CancelCauseFunc // of ctx
 	tell   func(error)             // tells the other nodes that it has failed
 	failed atomic.Bool             // a task has ended with an error
-	tasks  []*Task
-	seats  seats // of its step tasks
+	tasks  []*Task                 // those of the program, and then those that read the end
+	seats  seats                   // of its step tasks
 
 	planned *planned
-	cuts    *cuts // nil: the run does not survive the loss of a node
+	cuts    *cuts              // nil: the run does not survive the loss of a node
+	ahead   map[int]plan.Ahead // by node: how far ahead a task may be of the one that reads the end
+	last    atomic.Int64       // all tasks end after so many rounds; 0: that is not known
 }
 
 // fail ends the run because a task has ended with an error.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // start checks the program and makes its plan.
@@ -59,14 +60,19 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.seat(); err != nil {
 		return err
 	}
-	if err := rt.plan(r, s, s.Order()); err != nil {
+	r.tasks = slices.Clip(rt.tasks)
+	rt.readEnds(r)
+	for _, t := range r.tasks[len(rt.tasks):] {
+		s.Tasks = append(s.Tasks, t.described())
+	}
+	if err := rt.plan(r, s); err != nil {
 		return err
 	}
 	if r.cuts != nil {
 		r.cuts.planned.Store(r.planned)
 	}
-	r.tasks, r.seats = rt.tasks, rt.seats
-	for _, t := range rt.tasks {
+	r.seats = rt.seats
+	for _, t := range r.tasks {
 		t.run = r
 	}
 	rt.run = r

@@ -44,7 +44,7 @@ func (d *deadly) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// survived is the program of the role survivor. With stagesVariable it has so many runs instead of one, and the same rounds together. What each
+// survived is the program of the role survivor. A reduction ends it. With stagesVariable it has so many runs instead of one, and the same rounds together. What each
 // declares follows from what the ones before have computed, as in examples/primes.
 var survived = chain{tasks: 7, rounds: 120, ends: map[int]int{2: 10, 3: 60, 6: 119}}
 
@@ -93,6 +93,7 @@ func init() {
 			for stage := range stages {
 				c := survived
 				c.rounds /= stages
+				c.declared = stage%2 == 0
 				c.name = fmt.Sprint(sum, " ")
 				numbers, folded := c.declare(rt, func(_, now int) error {
 					switch now + stage*c.rounds {

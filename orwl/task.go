@@ -22,6 +22,7 @@ type Task struct {
 	step     *step       // a step task has it instead of a body and a goroutine
 	placed   bool        // the program has said which node
 	wide     bool        // each access has a counter in the plan
+	outside  bool        // it is none of the program, and in no cut
 	ended    atomic.Bool
 	on       int   // the node
 	counter  int32 // its first counter in the plan of its run
@@ -121,7 +122,7 @@ func (t *Task) end(err error) {
 		t.withdraw()
 	}
 	t.ended.Store(true)
-	if c := t.run.cuts; c != nil && err == nil {
+	if c := t.run.cuts; c != nil && err == nil && !t.outside {
 		c.taskEnds(t)
 	}
 	t.finished(err)
@@ -166,14 +167,13 @@ func (t *Task) died(value any) error {
 type step struct {
 	task   *Task
 	body   func(round int) error
-	rounds int       // negative: until the run ends
-	said   int       // rounds as declared: Last changes only rounds
-	round  int       // of the next run of the body
-	start  int       // the round in which this life begins
-	seat   int16     // the number of its home worker
-	near   bool      // its task is near another node: the step is urgent
-	waits  bool      // it has told the observers in this round
-	ends   []*Access // the records of reductions that end the run
+	rounds int   // negative: until the run ends
+	said   int   // rounds as declared: Last changes only rounds
+	round  int   // of the next run of the body
+	start  int   // the round in which this life begins
+	seat   int16 // the number of its home worker
+	near   bool  // its task is near another node: the step is urgent
+	waits  bool  // it has told the observers in this round
 }
 
 // Each gives the task its body, which is called once in each of so many rounds, or until the run ends if rounds is

@@ -49,7 +49,7 @@ func solve(ctx context.Context, rt *orwl.Runtime) (cells []float64, rounds int, 
 	pq, rr := orwl.NewSum(rt, "p·q"), orwl.NewSum(rt, "r·r")
 	first := float64(*n * *n) // r = p = b
 	least := *small * *small * first
-	rr.Start(first).Until(func(v float64) bool { return v <= least })
+	rr.Start(first).Until(func(v float64) bool { return v <= least }, 0)
 
 	var x, ends []*resource.Resource // by strip; ends are the first and the last row of p
 	var multiply, step, turn []*orwl.Task

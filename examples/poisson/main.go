@@ -54,23 +54,14 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 	}, q, pq)
 	g.Stage(func(b *stencil.Block) { // x += α p, r -= α q
 		alpha := rr.Before(b) / pq.Now(b)
+		stencil.Apply(b, x, p, 1, []stencil.Weight{{Times: alpha}})
+		stencil.Apply(b, r, q, 1, []stencil.Weight{{Times: -alpha}})
 		for row := range b.Rows() {
-			x, r, p, q := x.New(row), r.New(row), p.Old(row), q.Old(row)
-			for i := range x {
-				x[i] += float64(alpha * p[i])
-				r[i] -= float64(alpha * q[i])
-			}
-			rr.Dot(b, r, r)
+			rr.Dot(b, r.New(row), r.New(row))
 		}
 	}, x, r, rr).Reads(rr, pq)
 	g.Stage(func(b *stencil.Block) { // p = r + β p
-		beta := rr.Now(b) / rr.Before(b)
-		for row := range b.Rows() {
-			p, r := p.New(row), r.Old(row)
-			for i := range p {
-				p[i] = r[i] + float64(beta*p[i])
-			}
-		}
+		stencil.Apply(b, p, r, rr.Now(b)/rr.Before(b), []stencil.Weight{{Times: 1}})
 	}, p).Reads(rr)
 	return x
 }

@@ -130,6 +130,7 @@ var layers = []layer{
 	{path: "examples/redblack", imports: anything},
 	{path: "examples/poisson", imports: anything},
 	{path: "examples/pipelined", imports: anything},
+	{path: "examples/multigrid", imports: anything},
 	{path: "examples/power", imports: anything},
 	{path: "examples/primes", imports: anything},
 	{path: "examples/pairs", imports: anything},

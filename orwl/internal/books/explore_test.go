@@ -36,6 +36,7 @@ type game struct {
 	fails  int     // the task that fails in its first round, counted from 1
 	dies   bool    // it panics
 	inARow int
+	ahead  []plan.Ahead // by task; nil: none
 }
 
 // table is one run of a game.
@@ -45,7 +46,8 @@ type table struct {
 	plan   *plan.Plan
 	at     *sim.Window // of the rank that runs
 	eyes   []uint64    // by rank: what it saw
-	ran    []int       // rounds of each task
+	ran    []int       // rounds of each task that have begun
+	did    []int       // and ended
 	inside []int       // by resource: readers inside, or -1
 	writes []int
 	number map[string]int // of resources
@@ -78,10 +80,13 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 	if err != nil || base != 0 {
 		return sim.Program{}, fmt.Errorf("the first words are at %d: %w", base, err)
 	}
-	t := &table{game: g, eyes: make([]uint64, g.ranks()), ran: make([]int, len(g.rounds)), number: map[string]int{}}
+	t := &table{game: g, eyes: make([]uint64, g.ranks()), ran: make([]int, len(g.rounds)), did: make([]int, len(g.rounds)), number: map[string]int{}}
 	var tasks []plan.Task
 	for i, n := range g.rounds {
 		tasks = append(tasks, plan.Task{Rounds: n, Apart: g.wide})
+		if g.ahead != nil {
+			tasks[i].Ahead = g.ahead[i]
+		}
 		for _, a := range g.system.Tasks[i].Accesses {
 			if _, known := t.number[a.Resource]; !known {
 				t.number[a.Resource] = len(t.number)
@@ -188,6 +193,7 @@ func (t *table) run(_, counter int, k uint32) Outcome {
 		t.pool.Stop()
 		return Fails
 	}
+	t.did[task] = int(k)
 	if int(k) == t.end(task) {
 		return Ends
 	}
@@ -196,6 +202,11 @@ func (t *table) run(_, counter int, k uint32) Outcome {
 
 // uses is a body while it holds accesses. It checks what the grants of a round promise.
 func (t *table) uses(task, k int, accesses []liveness.Access) {
+	if t.ahead != nil {
+		if a := t.ahead[task]; a.Most > 0 && t.did[a.Of] < min(k-a.Most, t.end(a.Of)) {
+			panic(fmt.Sprintf("task %d in round %d is more than %d rounds ahead of task %d, which has ended %d", task, k, a.Most, a.Of, t.did[a.Of]))
+		}
+	}
 	for _, a := range accesses {
 		r := t.number[a.Resource]
 		if t.fails > 0 && t.failed {
@@ -231,11 +242,14 @@ func (t *table) died(_ int, value any) {
 	t.pool.Stop()
 }
 
-// waits checks that a task that waits does so for another one that it conflicts with.
+// waits checks that a task that waits does so for another one that it conflicts with, or stays near to.
 func (t *table) waits(counter, other int) {
 	task, other := t.task[counter], t.task[other]
 	if t.ran[task] == t.end(task) {
 		panic(fmt.Sprintf("task %d waits after its last round", task))
+	}
+	if t.ahead != nil && t.ahead[task].Most > 0 && t.ahead[task].Of == other {
+		return
 	}
 	for _, a := range t.system.Tasks[task].Accesses {
 		for _, b := range t.system.Tasks[other].Accesses {
@@ -406,6 +420,8 @@ func TestExhaust(t *testing.T) {
 		"raised":               chain(2, 1, false, Nobody, 0).with(func(g *game) { g.raised = true }),
 		"wide":                 chain(2, 2, true, 0, 1).with(func(g *game) { g.wide = true }),
 		"wide, early end":      starOf(3, 2, 0, 1, 0).with(func(g *game) { g.last, g.wide = []int{2, 1, 2}, true }),
+		"near":                 chain(3, 3, false, 0, 1, 0).with(func(g *game) { g.ahead = []plan.Ahead{{Of: 2, Most: 2}, {}, {}} }),
+		"near, an early end":   chain(3, 3, false, 0, 1, 0).with(func(g *game) { g.ahead, g.last = []plan.Ahead{{Of: 2, Most: 1}, {}, {}}, []int{3, 1, 1} }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -458,6 +474,11 @@ func draw(seed uint64) (g game) {
 			g.inARow = 1 + rng.IntN(2)
 		case 3:
 			g.wide = true
+		}
+		if rng.IntN(2) == 0 {
+			for range g.rounds {
+				g.ahead = append(g.ahead, plan.Ahead{Of: rng.IntN(len(g.rounds)), Most: 1 + rng.IntN(2)})
+			}
 		}
 		if g.system.Check() == nil {
 			return g

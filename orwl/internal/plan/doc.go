@@ -37,6 +37,13 @@
 // that has ended goes on with empty turns: it waits for its own conditions, publishes the next
 // round, and touches nothing. See [Plan.Turns].
 //
+// # At most so many rounds ahead
+//
+// A task may have to stay near to another one that it shares nothing with: round k begins when the other one has published
+// round k - n. See [Ahead]. The other one does not wait in return. Such a condition is on an earlier round. So a program that is
+// alive without it is alive with it: of all rounds that have not ended, take those with the least number, and of these the first in
+// the order of the proof. Its conditions are on rounds that have ended.
+//
 // # Several nodes
 //
 // A node knows the counters of its own tasks. It knows about other nodes what has arrived: versions of

@@ -181,6 +181,16 @@ func (g *game) granted(q []use, u use) bool {
 	panic("an access without a request")
 }
 
+// near reports whether round k of a task is not too far ahead of another one that has done so many steps: what Ahead
+// specifies.
+func (g *game) near(task int, k uint32, steps int) bool {
+	a := g.tasks[task].Ahead
+	if a == (Ahead{}) || steps == len(g.steps[a.Of]) {
+		return true // the other one has ended
+	}
+	return k <= g.steps[a.Of][steps].round-1+uint32(a.Most)
+}
+
 // done is what a counter has published.
 func (g *game) done(s state, counter int) uint32 {
 	var n uint32
@@ -235,7 +245,7 @@ func (g *game) play() (r report) {
 			left = true
 			step := steps[s.at[t]]
 			if step.Op == liveness.Acquire {
-				byQueue, byPlan := true, true
+				byQueue, byPlan := g.near(t, step.round, s.at[g.tasks[t].Ahead.Of]), true
 				for _, a := range step.Accesses {
 					u := use{t, a}
 					byQueue = byQueue && g.granted(s.queues[slices.Index(names, g.access(u).Resource)], u)

@@ -16,6 +16,8 @@ var telling = []string{
 	"plan.go draft.alike: n == Open || n != d.tasks[d.task[q[0]]].Rounds: without the first",
 	"plan.go draft.nearest: d.waits(q, i, j): dropped",
 	"plan.go draft.waits: j >= i: off by one",
+	"plan.go draft.find: d.ahead(t, task.Ahead): dropped",
+	"plan.go Condition.Met: done+c.Lag() >= k: off by one",
 	"period.go newCircuits: ends++: dropped",
 	"plan.go draft.nearest: d.elsewhere(a, q[writer]): never",
 	"nodes.go draft.elsewhere: d.tasks[d.task[x]].Node != d.tasks[d.task[y]].Node: turned round",

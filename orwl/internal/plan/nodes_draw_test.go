@@ -31,6 +31,12 @@ func randomCluster(seed uint64, m variant, equal bool) *cluster {
 func drawCluster(rng *rand.Rand, node []int, nodes int, m variant, equal bool) *cluster {
 	names := 1 + rng.IntN(mostResources)
 	s, tasks, last, order := randomTasks(rng, len(node), names, equal, rng.IntN(2) == 0)
+	if m == none {
+		for t := range tasks {
+			tasks[t].Node = node[t]
+		}
+		drawAhead(rng, s, tasks)
+	}
 	n := 0
 	for t, task := range s.Tasks {
 		if n += len(task.Accesses); equal && m != none {

@@ -115,7 +115,7 @@ func (c *cluster) moves(p *point, v *verdict) (next []point) {
 		left = true
 		step := &steps[p.at[t]]
 		if step.Op == liveness.Acquire {
-			byQueue, byNode := true, true
+			byQueue, byNode := c.near(t, step.round, int(p.at[c.tasks[t].Ahead.Of])), true
 			for _, i := range step.Accesses {
 				u := &c.all[c.of[t][i]]
 				byQueue = byQueue && c.granted(p.queues[u.resource], u.use)

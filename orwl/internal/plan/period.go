@@ -159,16 +159,7 @@ func newCircuits(p *Plan, times []int64) *circuits {
 }
 
 // countersOf is how many counters a task has.
-func (p *Plan) countersOf(task int) int {
-	first, next := p.first[task], uint32(len(p.counter))
-	if task+1 < len(p.first) {
-		next = p.first[task+1]
-	}
-	if first == next {
-		return 1
-	}
-	return int(p.counter[next-1]-p.counter[first]) + 1
-}
+func (p *Plan) countersOf(task int) int { return int(p.own[task+1] - p.own[task]) }
 
 func (g *circuits) waits(u uint32) []Condition { return g.when[g.begin[u]:g.begin[u+1]] }
 
@@ -260,7 +251,7 @@ func (g *circuits) close(node uint32) {
 // counters has several nodes in a row.
 func (g *circuits) tasks() (tasks []int) {
 	slices.Reverse(g.circle)
-	first := slices.IndexFunc(g.circle, func(c Condition) bool { return c.Lag() == 1 })
+	first := slices.IndexFunc(g.circle, func(c Condition) bool { return c.Lag() > 0 })
 	circle := slices.Concat(g.circle[first:], g.circle[:first])
 	before := g.task[circle[len(circle)-1].Counter()]
 	for _, c := range circle {

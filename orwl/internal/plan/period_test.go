@@ -117,7 +117,7 @@ type waits struct {
 	time [][]int64 // by node and the node that it waits for
 }
 
-func waitsOf(s liveness.System, apart func(task int) bool, times []int64) *waits {
+func waitsOf(s liveness.System, tasks []Task, apart func(task int) bool, times []int64) *waits {
 	w := &waits{}
 	add := func(t int) int {
 		w.task, w.lag = append(w.task, t), append(w.lag, map[int]int64{})
@@ -154,6 +154,14 @@ func waitsOf(s liveness.System, apart func(task int) bool, times []int64) *waits
 			}
 		}
 		behind[access.Resource] = append(behind[access.Resource], y)
+	}
+	for t, task := range tasks {
+		if a := task.Ahead; a.Most > 0 && a.Of != t {
+			u, v := w.node[t][0], w.node[a.Of][0]
+			if lag, known := w.lag[u][v]; !known || lag > int64(a.Most) {
+				w.lag[u][v] = int64(a.Most)
+			}
+		}
 	}
 	w.time = make([][]int64, len(w.task))
 	for u := range w.task {
@@ -209,6 +217,7 @@ func (w *waits) is(circle []int, r Ratio) error {
 // played is how a system is played with as many workers as tasks: each step is done as soon as it may be.
 type played struct {
 	system liveness.System
+	tasks  []Task
 	steps  [][]liveness.Step // by task
 	pause  [][]int64         // by task and step: the time after it
 }
@@ -233,13 +242,17 @@ func (p *played) ends(rounds int) []int64 {
 	released := [2]map[liveness.First]int64{{}, {}} // in this round, and in the one before
 	ended := make([]int64, len(p.steps))
 	all := make([]int64, 0, rounds)
-	for range rounds {
+	each := [][]int64{ended} // by round, from 1
+	for round := 1; round <= rounds; round++ {
 		released[0], released[1] = make(map[liveness.First]int64, len(order)), released[0]
 		now := make([]int64, len(p.steps))
 		for changed := true; changed; {
 			changed = false
 			for t, steps := range p.steps {
 				time := ended[t]
+				if a := p.tasks[t].Ahead; a.Most > 0 && round > a.Most {
+					time = max(time, each[round-a.Most][a.Of])
+				}
 				for i, step := range steps {
 					for _, a := range step.Accesses {
 						f := liveness.First{Task: t, Access: a}
@@ -256,7 +269,7 @@ func (p *played) ends(rounds int) []int64 {
 				now[t] = time
 			}
 		}
-		ended = now
+		ended, each = now, append(each, now)
 		all = append(all, slices.Max(ended))
 	}
 	return all
@@ -278,6 +291,9 @@ func TestPeriodOfRandom(t *testing.T) {
 		atOnce := seed%3 > 0
 		if atOnce || seed%4 == 0 {
 			s, tasks = sparse(rng, 3+rng.IntN(5))
+			if atOnce {
+				drawAhead(rng, s, tasks)
+			}
 		}
 		for i := range tasks {
 			tasks[i].Apart = tasks[i].Apart || !atOnce && rng.IntN(4) == 0
@@ -292,7 +308,7 @@ func TestPeriodOfRandom(t *testing.T) {
 		apart := func(t int) bool {
 			return len(s.Tasks[t].Accesses) > 1 && (tasks[t].Apart || len(s.Tasks[t].Sequence) > 2)
 		}
-		want := waitsOf(s, apart, times)
+		want := waitsOf(s, tasks, apart, times)
 		period, circle := New(s, tasks).Period(times)
 		if got := big.NewRat(period.Time, period.Rounds); got.Cmp(want.greatest()) != 0 {
 			t.Fatalf("seed %d: %v of %v, want %v, times %v\n%v", seed, period, circle, want.greatest(), times, s)
@@ -356,7 +372,7 @@ func sparse(rng *rand.Rand, n int) (s liveness.System, tasks []Task) {
 
 // play divides the times of tasks that acquire one by one in any way.
 func play(rng *rand.Rand, s liveness.System, tasks []Task, times []int64) *played {
-	p := &played{system: s}
+	p := &played{system: s, tasks: tasks}
 	for i, task := range s.Tasks {
 		steps := stepsOf(task)
 		if tasks[i].Apart {
@@ -395,7 +411,7 @@ func TestPeriodOfGreatTimes(t *testing.T) {
 			times[i] = math.MaxInt64/12 - rng.Int64N(5)
 		}
 		period, circle := New(s, tasks).Period(times)
-		want := waitsOf(s, func(int) bool { return false }, times).greatest()
+		want := waitsOf(s, tasks, func(int) bool { return false }, times).greatest()
 		if big.NewRat(period.Time, period.Rounds).Cmp(want) != 0 {
 			t.Fatalf("seed %d: %v of %v, want %v\n%v", seed, period, circle, want, s)
 		}

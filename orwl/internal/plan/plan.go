@@ -15,13 +15,21 @@ type Task struct {
 	Rounds int  // or Open
 	Apart  bool // its body acquires and releases the accesses one by one, in any order
 	Node   int  // where it runs: only NewOnNodes reads it
+	Ahead  Ahead
+}
+
+// Ahead says that a task is at most so many rounds ahead of another one, which runs on the same node and does not wait for it
+// in return: round k begins when the other one has published round k - Most. If Most is 0, the task is free.
+type Ahead struct {
+	Of   int // the other task
+	Most int
 }
 
 // Open is the number of rounds of a task that says only while it runs when it ends.
 const Open = -1
 
-// Ended is what a counter publishes whose access has ended: it is done for ever.
-const Ended = math.MaxUint32 - 1
+// Ended is what a counter publishes whose access has ended: it is done for ever, and a condition may add its lag.
+const Ended = math.MaxUint32 - MostAhead
 
 // most is the greatest number of accesses of a resource whose conditions are all kept if their
 // rounds differ.
@@ -30,6 +38,7 @@ const most = 16
 // Plan is the conditions of a program. Tasks, accesses and counters are counted from 0.
 type Plan struct {
 	first    []uint32 // by task: its first access in counter
+	own      []uint32 // by task: its first counter; and the end of the last one's
 	counter  []uint32 // by access, through all tasks
 	begin    []uint32 // by counter: its first condition; and the end of the last one
 	when     []Condition
@@ -38,16 +47,25 @@ type Plan struct {
 	nodes    *nodes // nil on one node
 }
 
-// Condition is what a counter waits for: another one has published round k, or the round before.
+// Condition is what a counter waits for: another one has published round k, or is at most so many rounds behind.
+//
+//	counter, 26 bits │ lag, 6 bits
 type Condition uint32
 
-func condition(counter uint32, lag uint32) Condition { return Condition(counter<<1 | lag) }
+const (
+	lagBits = 6
+
+	// MostAhead is the most that Ahead takes.
+	MostAhead = 1<<lagBits - 1
+)
+
+func condition(counter uint32, lag uint32) Condition { return Condition(counter<<lagBits | lag) }
 
 // Counter is the counter that has to publish.
-func (c Condition) Counter() int { return int(c >> 1) }
+func (c Condition) Counter() int { return int(c >> lagBits) }
 
-// Lag is how many rounds it may be behind: 0 or 1.
-func (c Condition) Lag() uint32 { return uint32(c & 1) }
+// Lag is how many rounds it may be behind. The queues of resources make conditions of 0 and 1.
+func (c Condition) Lag() uint32 { return uint32(c & MostAhead) }
 
 // Met reports whether the condition is met in round k, counted from 1, if its counter has published
 // the round done.
@@ -120,7 +138,7 @@ func newDraft(s liveness.System, tasks []Task, on *nodes) *draft {
 		n += len(t.Accesses)
 	}
 	d := &draft{
-		Plan:  &Plan{first: make([]uint32, len(s.Tasks)), counter: make([]uint32, n), nodes: on},
+		Plan:  &Plan{first: make([]uint32, len(s.Tasks)), own: make([]uint32, len(s.Tasks)+1), counter: make([]uint32, n), nodes: on},
 		tasks: tasks, task: make([]uint32, n), write: make([]bool, n),
 	}
 	number := make(map[string]uint32, n/2) // mostly a resource has two accesses or more
@@ -145,6 +163,10 @@ func newDraft(s liveness.System, tasks []Task, on *nodes) *draft {
 			d.counter[at] = uint32(d.counters - 1)
 			at++
 		}
+		d.own[t+1] = uint32(d.counters)
+	}
+	if most := math.MaxUint32 >> lagBits; d.counters > most {
+		panic(fmt.Sprintf("plan: %d counters, want %d at most", d.counters, most))
 	}
 	d.turns, d.begin = make([]uint32, d.counters), make([]uint32, d.counters+1)
 	d.places = make([]uint32, len(number)+1)
@@ -223,6 +245,26 @@ func (d *draft) find(most int) {
 			d.turns[c] = max(d.turns[c], turns)
 		}
 	}
+	for t, task := range d.tasks {
+		if task.Ahead != (Ahead{}) {
+			d.ahead(t, task.Ahead)
+		}
+	}
+}
+
+// ahead finds the conditions of a task that is not too far ahead of another one.
+func (d *draft) ahead(task int, a Ahead) {
+	if a.Most < 1 || a.Most > MostAhead || d.nodes != nil && d.tasks[a.Of].Node != d.tasks[task].Node {
+		panic(fmt.Sprintf("plan: task %d is at most %d rounds ahead of task %d: want 1 to %d, on one node", task, a.Most, a.Of, MostAhead))
+	}
+	if d.tasks[a.Of].Rounds == 0 {
+		return
+	}
+	for of := d.own[task]; of < d.own[task+1]; of++ {
+		for on := d.own[a.Of]; on < d.own[a.Of+1]; on++ {
+			d.found(of, condition(on, uint32(a.Most)))
+		}
+	}
 }
 
 // all finds the conditions on all conflicting accesses.
@@ -281,7 +323,7 @@ func (d *draft) waits(q []uint32, i, j int) {
 	d.found(of, condition(on, lag))
 }
 
-// plan sorts the conditions of each counter. If two are on the same counter, the one without lag is
+// plan sorts the conditions of each counter. If two are on the same counter, the one with less lag is
 // the stronger, and the first.
 func (d *draft) plan() *Plan {
 	p, end := d.Plan, uint32(0)

@@ -46,9 +46,7 @@ func (p *Plan) text() (text string) {
 		text += fmt.Sprint(c, ":")
 		for _, w := range p.When(c) {
 			text += fmt.Sprintf(" %d", w.Counter())
-			if w.Lag() == 1 {
-				text += "'"
-			}
+			text += strings.Repeat("'", int(w.Lag()))
 		}
 		text += "\n"
 	}
@@ -101,14 +99,55 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// New needs to know each task.
-func TestMisuse(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("two tasks of a system of one are accepted")
+// A task that is at most some rounds ahead of another one waits with each of its counters for each of the other's, if the other one
+// has rounds. Two conditions on one counter become the stronger one.
+func TestAhead(t *testing.T) {
+	both := rounds(5, 5, 5)
+	both[1].Apart, both[2].Apart = true, true
+	for _, row := range []struct {
+		system liveness.System
+		tasks  []Task
+		want   string
+	}{
+		{systemOf("W0", "W1"), rounds(5, 5), "0: 1'''\n1:\n"},
+		{systemOf("W0", "W1"), rounds(5, 0), "0:\n1:\n"},
+		{systemOf("W0 W1"), rounds(5, 5), "0: 1'\n1: 0\n"},
+		{systemOf("W0", "W1 R2", "W2 R1"), both, "0: 1''' 2'''\n1: 3'\n2: 4\n3: 1\n4: 2'\n"},
+	} {
+		row.tasks[0].Ahead = Ahead{Of: 1, Most: 3}
+		if got := New(row.system, row.tasks).text(); got != row.want {
+			t.Errorf("%+v, %v:\n%swant\n%s", row.system, row.tasks, got, row.want)
 		}
-	}()
-	New(systemOf("W0"), rounds(1, 1))
+	}
+	far := rounds(5, 5)
+	far[0].Ahead = Ahead{Of: 1, Most: MostAhead}
+	if c := New(systemOf("W0", "W1"), far).When(0)[0]; !c.Met(MostAhead, 0) || c.Met(MostAhead+1, 0) || !c.Met(MostAhead+1, 1) || !c.Met(Ended-1, Ended) {
+		t.Errorf("the greatest lag is %d, want %d", c.Lag(), MostAhead)
+	}
+}
+
+// New needs to know each task, and a task that waits for another one's rounds waits for earlier ones, on its own node.
+func TestMisuse(t *testing.T) {
+	ahead := func(of, most, node int) []Task {
+		tasks := rounds(1, 1)
+		tasks[0].Ahead, tasks[1].Node = Ahead{Of: of, Most: most}, node
+		return tasks
+	}
+	for what, make := range map[string]func(){
+		"two tasks of a system of one":    func() { New(systemOf("W0"), rounds(1, 1)) },
+		"a wait for the same round":       func() { New(systemOf("W0 W1"), ahead(1, 0, 0)) },
+		"a lag that no condition can say": func() { New(systemOf("W0 W1"), ahead(1, MostAhead+1, 0)) },
+		"a wait for another node":         func() { NewOnNodes(systemOf("W0 W1"), ahead(1, 1, 1), nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s is accepted", what)
+				}
+			}()
+			make()
+		}()
+	}
 }
 
 // A task that holds its accesses at once has one counter, and others have one for each access.
@@ -277,7 +316,18 @@ func randomGame(seed uint64, most int) *game {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	equal, names := rng.IntN(3) == 0, 1+rng.IntN(3)
 	s, tasks, last, order := randomTasks(rng, 2+rng.IntN(3), names, equal, seed%2 == 0)
+	drawAhead(rng, s, tasks)
 	return newGame(s, tasks, last, most, order)
+}
+
+// drawAhead has some tasks stay near to others of their node that have accesses.
+func drawAhead(rng *rand.Rand, s liveness.System, tasks []Task) {
+	for t := range tasks {
+		of := rng.IntN(len(tasks))
+		if rng.IntN(2) == 0 && len(s.Tasks[of].Accesses) > 0 && tasks[of].Node == tasks[t].Node {
+			tasks[t].Ahead = Ahead{Of: of, Most: 1 + rng.IntN(3)}
+		}
+	}
 }
 
 // randomTasks draws n tasks: any order, tasks with different rounds, a resource used twice, accesses

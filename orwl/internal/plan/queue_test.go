@@ -61,7 +61,8 @@ func (g *game) walk(t *testing.T, rng *rand.Rand) (granted, waiting int) {
 			if s.at[task] == len(steps) {
 				continue
 			}
-			step, byQueue, byPlan := steps[s.at[task]], true, true
+			step, byPlan := steps[s.at[task]], true
+			byQueue := step.Op != liveness.Acquire || g.near(task, step.round, s.at[g.tasks[task].Ahead.Of])
 			for _, a := range step.Accesses {
 				if step.Op == liveness.Acquire {
 					byQueue = byQueue && places[task][a].Granted()
