@@ -57,7 +57,7 @@ func TestLifeLogIsBounded(t *testing.T) {
 		t.Error("before the first life there is one")
 	}
 	for n := uint64(1); n <= 3*mostPast; n++ {
-		h.begins(n, lives.Key{Run: 1, Round: n}, []int{0})
+		h.begins(n, lives.Key{Run: 1, Round: n}, []int{0}, []int{1000})
 		h.isLast(errMortal)
 		h.ends(nil)
 	}

@@ -86,8 +86,9 @@ func (rt *Runtime) spread() error {
 		return err
 	}
 	rt.keep(p.HomesFor(on))
+	weighed := p.Weighed()
 	for i, t := range rt.tasks {
-		t.on = on[i]
+		t.on, t.unit = on[i], t.unit || weighed
 	}
 	return nil
 }

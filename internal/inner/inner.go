@@ -24,6 +24,8 @@ type Runtime interface {
 	// node has.
 	Leave() bool
 
+	// Weights says by node how much of the work each one gets in this life: see package balance.
+	Weights() []int
 	// Network is this node's part in the network, nil if there is no other node.
 	Network() node.Node
 }
@@ -35,6 +37,8 @@ type Task interface {
 	Write(r *resource.Resource) any
 	// Accesses are what the task has declared, in that order.
 	Accesses() []Access
+	// Unit says that the task stands for a unit of the work that the nodes have got by their weights.
+	Unit()
 	// Rounds iterates n times, in the body of a task of Do, or until the run ends if n is negative. In each round the task
 	// waits for all its accesses. Then the body of the loop runs. Then Rounds announces each access for the next round and
 	// releases it. A body has one such loop.

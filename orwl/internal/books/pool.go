@@ -1,7 +1,6 @@
 package books
 
 import (
-	"context"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/invariant"
@@ -50,6 +49,8 @@ type Options struct {
 	Waits func(task, other int)
 	// Now reads a clock in nanoseconds. Without it all bodies run without the lock.
 	Now func() int64
+	// Rests has the pool count for how long workers sleep, by Now.
+	Rests bool
 	// Patience is how often a worker looks at its mail before it sleeps. A goroutine sleeps at once.
 	Patience int
 }
@@ -227,6 +228,18 @@ func (p *Pool) Asleep() (n int) {
 	return n
 }
 
+// Rested is for how long all workers together have slept, in nanoseconds, if Options.Rests is set. Any goroutine may ask.
+func (p *Pool) Rested() (sum int64) {
+	for _, b := range p.workers() {
+		rested := b.rested.Load()
+		if rested < 0 { // it sleeps
+			rested += p.Now() + 1
+		}
+		sum += rested
+	}
+	return sum
+}
+
 // Stop has all workers return after the bodies that run now, and ends each Await. Any goroutine may call it.
 func (p *Pool) Stop() {
 	p.point()
@@ -259,7 +272,7 @@ func (p *Pool) works(worker int) (on bool) {
 	for own := p.books[worker]; !p.isOver(); {
 		more := own.work(worker)
 		if !p.isOver() && !p.help(worker) && !more {
-			own.sleep(context.Background(), p.Patience)
+			own.rest()
 		}
 	}
 	over = true
