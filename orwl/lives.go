@@ -22,7 +22,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// A run is a sequence of lives. [Run] calls the program once in each. A life ends when a node is lost, has come, or leaves. The
+// A run is a sequence of lives. [Run] calls the program once in each. A life ends when a node is lost, has come, or leaves, or to balance the work. The
 // next one begins from the last cut, on the nodes that are there:
 //
 //	program ──▶ ended ──▶ meet: all tell how it ended, and what they keep ──▶ next, follow ──▶ program

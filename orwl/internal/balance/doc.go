@@ -16,8 +16,8 @@
 // A small imbalance costs nothing: it is within what is measured wrongly. A window in which a node was slow for the last part only says
 // too little, so two windows in a row must say that another division pays.
 //
-// If the next life is not balanced either, the measure is wrong for this program: its tasks differ, or a node's speed depends on what it
-// gets. Then the price counts twice, four times and so on, until a window says that the division is good.
+// The measure may be wrong for a program: its tasks differ, a node's speed depends on what it gets, or all change all the time. So after each
+// such end the price counts twice as much. It counts half as much again when the division has been good for long.
 //
 // [Shares] and [Watch] are pure: no clock, no goroutine, no random number.
 package balance

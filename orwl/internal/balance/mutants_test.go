@@ -14,8 +14,8 @@ var tried = mutants.Flags("balance")
 // telling are the mutants that every change tries.
 var telling = []string{
 	"shares.go Shares: least = 1: dropped",
-	"watch.go Watch.Add: w.windows < leastWindows || w.lost < w.Price<<w.Tries: without the first",
-	"watch.go Watch.Add: w.windows < leastWindows || w.lost < w.Price<<w.Tries: without the second",
+	"watch.go Watch.Add: w.windows < leastWindows || w.lost < price: without the first",
+	"watch.go Watch.Add: w.windows < leastWindows || w.lost < price: without the second",
 	"watch.go Watch.Add: w.Tries = min(w.Tries+1, MostTries): dropped",
 	"watch.go loses: (l.Wall-lost)*leastGain > l.Wall*100: never",
 }

@@ -26,7 +26,11 @@ const (
 	// than a tenth.
 	leastGain = 110
 	// leastWall is how long a window is, in nanoseconds: a shorter one shows what the operating system did.
-	leastWall = 100_000_000
+	leastWall = 200_000_000
+	// leastPrice is what another life costs at least, in nanoseconds: what a machine does for a moment is not worth one.
+	leastPrice = 100_000_000
+	// calm is for how many times the price the division must be good until the price counts half as often.
+	calm = 8
 	// leastDone is how many rounds of units each worker does in a window, at least. A round that has begun in the window before counts in
 	// this one.
 	leastDone = 10
@@ -41,11 +45,12 @@ const MostTries = 10
 type Watch struct {
 	Weights []int // of the nodes of the life
 	Price   int64 // what it costs to end the life, in nanoseconds
-	Tries   int   // how many lives in a row have ended for a balance that they did not find
+	Tries   int   // how many lives have ended for a balance, less those that have kept it for long
 
 	before  []Load // at the end of the last window
 	windows int    // in a row, they say that another division pays
 	lost    int64  // what these windows took because of this division
+	good    int64  // how long the windows were that say that this one is good
 }
 
 // Add takes what the nodes have done until a cut. It returns the weights that the next life has if this one is to end for that. Then it is not
@@ -64,13 +69,17 @@ func (w *Watch) Add(all []Load) (weights []int) {
 	w.before = slices.Clone(all)
 	to := weigh(w.Weights, window)
 	lost := loses(window, to)
+	price := max(w.Price, leastPrice) << w.Tries
 	if lost == 0 {
-		w.windows, w.lost, w.Tries = 0, 0, 0
+		w.windows, w.lost = 0, 0
+		if w.good += window[0].Wall; w.good >= calm*price {
+			w.Tries, w.good = max(0, w.Tries-1), 0
+		}
 		return nil
 	}
 	w.windows++
 	w.lost += lost
-	if w.windows < leastWindows || w.lost < w.Price<<w.Tries {
+	if w.windows < leastWindows || w.lost < price {
 		return nil
 	}
 	w.Tries = min(w.Tries+1, MostTries)

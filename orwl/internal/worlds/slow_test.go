@@ -88,7 +88,7 @@ func TestSlowNode(t *testing.T) {
 		w := newWorld(t, 1)
 		w.count, w.addresses, w.runs, w.faults, w.gentle = 2, make([]string, 2), p, nil, true
 		w.play()
-		for _, c := range []struct{ from, to int }{{20, 99}, {130, 259}, {290, 419}} {
+		for _, c := range []struct{ from, to int }{{20, 99}, {150, 259}, {320, 419}} {
 			if got := p.efficiency(c.from, c.to, workers); got < 0.9 {
 				w.complain("sweeps %d to %d: %.3f of what the processors can do", c.from, c.to, got)
 			} else {
