@@ -409,7 +409,9 @@ func (c *cuts) did() (l balance.Load) {
 	}
 	for _, t := range c.tasks {
 		if t.unit {
-			l.Units++
+			if !t.ended.Load() {
+				l.Units++
+			}
 			l.Done += t.Round() - int64(t.step.start)
 		}
 	}
