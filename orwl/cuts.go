@@ -11,6 +11,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/liveness"
@@ -59,6 +60,9 @@ type cuts struct {
 	from     uint64
 	wished   bool // the chair knows that this node wants the life to end
 	replays  bool // the life has not come to the run in which the program is furthest
+
+	weighed bool          // nodes tell the chair what they have done
+	watch   balance.Watch // of the chair
 
 	ending   bool          // all tasks have ended, and the run has a cut at its end
 	asked    bool          // the chair has asked for that
@@ -119,6 +123,8 @@ func newCuts(rt *Runtime, s *survival, order []liveness.First) *cuts {
 	for i, t := range rt.tasks {
 		on[i] = t.on
 	}
+	c.weighed = rt.Nodes() > 1 && s.seed == 0 && slices.ContainsFunc(rt.tasks, func(t *Task) bool { return t.unit })
+	c.watch = balance.Watch{Weights: rt.o.Nodes.weighs(), Tries: s.tries}
 	c.life = lives.Life{
 		Run: uint64(rt.runs), Me: rt.Node(), Nodes: rt.Nodes(), Buddy: rt.o.Nodes.buddies(), Total: len(rt.tasks), Mine: len(c.tasks),
 		On: func(task int) int { return on[task] },
@@ -365,8 +371,15 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		s.log.whole(whole)
 		c.rt.o.Log.Debug("orwl: a cut is whole", "life", whole.Life, "cut", whole)
 	}
+	if all, is := c.keeper.Loads(); is && c.weighed {
+		c.weigh(all)
+	}
 	if c.keeper.Over() {
-		c.rt.o.Nodes.fate.End(errLifeOver)
+		n := c.rt.o.Nodes
+		if n.nextWeights = c.keeper.Weights(); n.nextWeights != nil {
+			n.survival.tries = c.watch.Tries
+		}
+		n.fate.End(errLifeOver)
 	}
 	if c.keeper.Settled() && !c.isClosed {
 		c.isClosed = true
@@ -388,6 +401,42 @@ func (c *cuts) wishes(ctx context.Context) {
 	}
 }
 
+// did is what this node has done in this run and life.
+func (c *cuts) did() (l balance.Load) {
+	p := c.planned.Load()
+	if p == nil || p.began.Load() == 0 {
+		return l
+	}
+	for _, t := range c.tasks {
+		if t.unit {
+			if !t.ended.Load() {
+				l.Units++
+			}
+			l.Done += t.Round() - int64(t.step.start)
+		}
+	}
+	l.Workers, l.Wall = len(p.workers), time.Now().UnixNano()-p.began.Load()
+	l.Busy = max(0, int64(l.Workers)*l.Wall-p.pool.Rested())
+	return l
+}
+
+// weigh has the chair end the life if the nodes differ in speed from what their weights say, and that costs more than another life.
+func (c *cuts) weigh(all []balance.Load) {
+	s := c.rt.o.Nodes.survival
+	if c.life.Run == 1 {
+		s.price = time.Unix(0, c.planned.Load().began.Load()).Sub(s.since)
+	}
+	c.watch.Price = int64(s.price)
+	to := c.watch.Add(all)
+	if to == nil {
+		s.tries = c.watch.Tries
+		return
+	}
+	c.weighed = false // the next life goes on with that
+	c.keeper.Weigh(to)
+	c.rt.o.Log.Info("orwl: the nodes get other shares of the work, by their speed, from the next cut on", "seats", s.log.seats(), "from", c.watch.Weights, "to", to)
+}
+
 // interval is the time to the next cut after one for which workers have copied for some time.
 func (c *cuts) interval(copied time.Duration) time.Duration {
 	switch s := c.rt.o.Nodes.survival; {
@@ -403,6 +452,9 @@ func (c *cuts) interval(copied time.Duration) time.Duration {
 // at least one step of the plan that all others see: so one that is two rounds before the cut now does not miss it.
 func (c *cuts) begin(ctx context.Context, round uint64) {
 	c.keeper.Grow(round)
+	if c.weighed && !c.replays {
+		c.send(ctx, c.keeper.Did(round, c.did()))
+	}
 	c.at.Store(round)
 	most, passed := uint64(0), false
 	for _, t := range c.tasks {

@@ -35,11 +35,16 @@ func (rt innerRuntime) Grid(name string, progress func() (done, total int64)) {
 	rt.grids = append(slices.Clip(rt.grids), grid{name, progress})
 }
 
+// Weights implements inner.Runtime.
+func (rt innerRuntime) Weights() []int { return rt.o.Nodes.weighs() }
+
 // innerTask is a Task as other packages of this module see it.
 type innerTask struct{ t *Task }
 
 func (t innerTask) Read(r *resource.Resource) any  { return t.t.reads(r) }
 func (t innerTask) Write(r *resource.Resource) any { return t.t.writes(r) }
+
+func (t innerTask) Unit() { t.t.unit = true }
 
 func (t innerTask) Accesses() []inner.Access {
 	all := make([]inner.Access, len(t.t.accesses))

@@ -209,7 +209,7 @@ func (n *Nodes) listening(log *slog.Logger) func(address string) {
 //	})
 //
 // A run of several nodes is a sequence of lives, if all its tasks are tasks of [Task.Each]. A life ends when a node is
-// lost, comes or leaves. Then Run calls program again, on the nodes that are there, and the tasks go on from the last cut. So program declares the
+// lost, comes or leaves, or turns out to be faster or slower than others. Then Run calls program again, on the nodes that are there, and the tasks go on from the last cut. So program declares the
 // same each time, and keeps its state in resources. It may be called again also after it has returned nil.
 //
 // SIGTERM asks a node to leave. Its Run returns nil when the others have what it had, and program has not come to its end there.

@@ -29,6 +29,7 @@ type pastLife struct {
 	number       uint64
 	from         place
 	seats        []int
+	weights      []int // of the nodes, which have these seats
 	began, ended time.Time
 	why          string // it ended, as far as this node knows
 	mortal       string // why no life can follow it
@@ -47,16 +48,23 @@ func placeOf(cut lives.Key) place {
 // mostPast is how many lives before this one are remembered.
 const mostPast = 16
 
-// begins notes that a life begins from a cut, on some processes.
-func (h *lifeLog) begins(number uint64, cut lives.Key, seats []int) {
+// begins notes that a life begins from a cut, on some processes with some weights.
+func (h *lifeLog) begins(number uint64, cut lives.Key, seats, weights []int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.now.number > 0 {
 		h.past = append(h.past, h.now)
 		h.past = slices.Delete(h.past, 0, max(0, len(h.past)-mostPast))
 	}
-	h.now = pastLife{number: number, from: placeOf(cut), seats: slices.Clone(seats), began: time.Now()}
+	h.now = pastLife{number: number, from: placeOf(cut), seats: slices.Clone(seats), weights: weights, began: time.Now()}
 	h.last, h.at = h.now.from, h.now.began
+}
+
+// seats are the processes of the present life.
+func (h *lifeLog) seats() []int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now.seats
 }
 
 // ends notes why the life has ended, if that is known.
@@ -116,7 +124,7 @@ func (h *lifeLog) state() *inspect.Life {
 }
 
 func (p *pastLife) state() inspect.PastLife {
-	s := inspect.PastLife{Number: p.number, FromRun: p.from.run, From: p.from.round, Seats: p.seats, Began: p.began, Why: p.why}
+	s := inspect.PastLife{Number: p.number, FromRun: p.from.run, From: p.from.round, Seats: p.seats, Weights: p.weights, Began: p.began, Why: p.why}
 	if ended := p.ended; !ended.IsZero() {
 		s.Ended = &ended
 	}

@@ -16,7 +16,7 @@ func TestLifeLog(t *testing.T) {
 	c := chain{tasks: 5, rounds: 400}
 	var seen []*inspect.Life // at the end of each life on node 0
 	for _, err := range runOn(2, Options{Survive: Survive{Interval: time.Millisecond}}, func(ctx context.Context, node int, rt *Runtime) error {
-		numbers, folded := c.declare(rt, func(_, _ int) error { busy(5000); return nil })
+		numbers, folded := c.declare(rt, func(_, _ int) error { busy(20_000); return nil })
 		err := rt.Run(ctx)
 		if node == 0 {
 			seen = append(seen, rt.Inspect().Life)
@@ -57,7 +57,7 @@ func TestLifeLogIsBounded(t *testing.T) {
 		t.Error("before the first life there is one")
 	}
 	for n := uint64(1); n <= 3*mostPast; n++ {
-		h.begins(n, lives.Key{Run: 1, Round: n}, []int{0})
+		h.begins(n, lives.Key{Run: 1, Round: n}, []int{0}, []int{1000})
 		h.isLast(errMortal)
 		h.ends(nil)
 	}

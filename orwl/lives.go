@@ -16,12 +16,13 @@ import (
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// A run is a sequence of lives. [Run] calls the program once in each. A life ends when a node is lost, has come, or leaves. The
+// A run is a sequence of lives. [Run] calls the program once in each. A life ends when a node is lost, has come, or leaves, or to balance the work. The
 // next one begins from the last cut, on the nodes that are there:
 //
 //	program ──▶ ended ──▶ meet: all tell how it ended, and what they keep ──▶ next, follow ──▶ program
@@ -51,6 +52,9 @@ type survival struct {
 	kept    int64          // how many bytes the ends of its runs have, as cuts
 	ends    int            // with a seed: it ends after so many cuts
 	barren  int            // how many lives in a row have made no cut
+	since   time.Time      // the last life has ended, or the first one has begun to prepare
+	price   time.Duration  // what another life costs: it took so long from then on until the workers began
+	tries   int            // see balance.Watch: of the chair
 	mortal  error          // why no life follows this one
 	hash    maphash.Seed
 	items   map[int][]uint64 // by run of the runtime: of the program that the first life has declared
@@ -161,9 +165,17 @@ func (s *survival) same(rt *Runtime) error {
 // ended is what this node tells the others when a life has ended with err, or when it has come to the run.
 func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	s := n.survival
+	s.since = time.Now()
 	l := message.Life{Number: s.life, Base: s.base, Processors: s.origin, Node: n.Number(), Leaves: s.leaves.Load(), Barren: mostBarren, Outcome: message.Came}
 	if s.life == 0 {
 		return l
+	}
+	l.Weight = n.weighs()[n.Number()]
+	if n.nextWeights != nil {
+		l.Weight = n.nextWeights[n.Number()]
+	}
+	if n.Number() == 0 {
+		l.Tries = s.tries
 	}
 	s.keeper.End()
 	s.log.ends(n.fate.Why())
@@ -242,7 +254,8 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 	var seats []int
 	var reports []lives.Report
 	var leaves []bool
-	among := make([]uint64, len(texts))
+	among, weights := make([]uint64, len(texts)), make([]int, len(texts))
+	tries := 0
 	barren, came, goesOn := mostBarren, true, false
 	for seat, text := range texts {
 		if text == nil {
@@ -264,7 +277,7 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 			goesOn = true
 		}
 		came = came && l.Outcome == message.Came
-		seats, among[seat] = append(seats, seat), l.Among
+		seats, among[seat], weights[seat], tries = append(seats, seat), l.Among, l.Weight, max(tries, l.Tries)
 		s.life, s.base, s.origin = max(s.life, l.Number), max(s.base, l.Base), max(s.origin, l.Processors)
 		reports, leaves, barren = append(reports, l.Kept), append(leaves, l.Leaves), min(barren, l.Barren)
 	}
@@ -289,11 +302,36 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 		in, kept = append(in, seats[i]), append(kept, reports[i])
 	}
 	s.life++
+	s.tries = tries
 	s.reports, s.made, s.kept, s.mortal = kept, false, 0, nil
 	if s.seed != 0 {
 		s.ends = 1 + s.random().IntN(3)
 	}
-	return n.follow(ctx, in, among)
+	return n.follow(ctx, in, among, s.weigh(in, weights))
+}
+
+// weigh finds the weights of the nodes of the next life by what they have told, by seat. A node that has none yet gets the mean of the others.
+func (s *survival) weigh(seats, told []int) (weights []int) {
+	sum, known := 0, 0
+	for _, seat := range seats {
+		if w := told[seat]; w > 0 {
+			sum, known = sum+w, known+1
+		}
+	}
+	random := s.random()
+	for _, seat := range seats {
+		w := told[seat]
+		switch {
+		case s.seed != 0: // other weights in each life
+			w = balance.Mean * (1 + random.IntN(3))
+		case known == 0:
+			w = balance.Mean
+		case w == 0:
+			w = sum / known
+		}
+		weights = append(weights, w)
+	}
+	return weights
 }
 
 // wasLeft reports whether this process was apart from the others, and one of them has left meanwhile: it was in a later life, or has ended the
@@ -308,7 +346,7 @@ func (n *Nodes) wasLeft(texts [][]byte) bool {
 }
 
 // follow prepares the next life, on some seats of the network. A process that has none of them has left.
-func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *Nodes, more bool, _ error) {
+func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64, weights []int) (next *Nodes, more bool, _ error) {
 	s := n.survival
 	n.endLife()
 	next = &Nodes{place: n.place, network: n.network, log: n.log, survival: s}
@@ -316,7 +354,8 @@ func (n *Nodes) follow(ctx context.Context, seats []int, among []uint64) (next *
 		n.log.Info("orwl: this node has left the run", "node", n.seat(), "life", s.life, "nodes", seats)
 		return next, false, nil
 	}
-	s.log.begins(s.life, lives.Newest(s.reports), seats)
+	next.weights = weights
+	s.log.begins(s.life, lives.Newest(s.reports), seats, weights)
 	if s.life > 1 {
 		next.log.Info("orwl: the run goes on", append([]any{"life", s.life, "nodes", seats}, cutOf(s.reports)...)...)
 	}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/internal/fate"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -24,17 +26,19 @@ type Nodes struct {
 	site    *queue.Site
 	log     *slog.Logger
 
-	across   atomic.Pointer[across]                          // the run that goes on by a plan
-	traffic  struct{ sent, received, out, in atomic.Uint64 } // messages of such runs, and their contents
-	taken    atomic.Bool                                     // by a Runtime
-	sent     []atomic.Uint64                                 // bytes to each node
-	copies   copies
-	looking  looking
-	cuts     atomic.Pointer[cuts] // of the run that goes on
-	survival *survival            // nil: the run has one life
-	again    bool                 // the process was apart from the others since the life ended
-	fate     fate.Fate
-	endings  fate.Endings
+	across      atomic.Pointer[across]                          // the run that goes on by a plan
+	traffic     struct{ sent, received, out, in atomic.Uint64 } // messages of such runs, and their contents
+	taken       atomic.Bool                                     // by a Runtime
+	sent        []atomic.Uint64                                 // bytes to each node
+	copies      copies
+	looking     looking
+	cuts        atomic.Pointer[cuts] // of the run that goes on
+	weights     []int                // of the nodes of this life; nil: they are equal
+	nextWeights []int                // what these are in the next one; nil: they stay
+	survival    *survival            // nil: the run has one life
+	again       bool                 // the process was apart from the others since the life ended
+	fate        fate.Fate
+	endings     fate.Endings
 
 	grounds    spread.Grounds // of the nodes of the beginning, without trees
 	processors int            // the number that they use together
@@ -141,6 +145,14 @@ func (n *Nodes) machines() spread.Machines {
 		return nil
 	}
 	return n.grounds.Machines()
+}
+
+// weighs is how much of the work each node gets in this life: see package balance.
+func (n *Nodes) weighs() []int {
+	if n == nil || n.weights == nil {
+		return slices.Repeat([]int{balance.Mean}, n.Count())
+	}
+	return n.weights
 }
 
 // many reports whether there are others.

@@ -49,7 +49,7 @@ func (rt *Runtime) taskPlacement(t *Task) inspect.TaskPlacement {
 // programOf is what placement knows of tasks, and of resources that are named in all. homes are those that
 // are known. The caller holds mu.
 func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*queue.Resource) *spread.Program {
-	p := &spread.Program{Nodes: rt.Nodes(), Machines: rt.o.Nodes.machines(), Homes: homes, All: slices.AppendSeq(make([]string, 0, len(all)), maps.Keys(all))}
+	p := &spread.Program{Nodes: rt.Nodes(), Machines: rt.o.Nodes.machines(), Weights: rt.o.Nodes.weighs(), Homes: homes, All: slices.AppendSeq(make([]string, 0, len(all)), maps.Keys(all))}
 	accesses := 0
 	for _, t := range tasks {
 		accesses += len(t.accesses)

@@ -98,7 +98,7 @@ func (rt *Runtime) plan(r *run, s liveness.System) error {
 	began := time.Now()
 	o := books.Options{
 		Plan: p.plan, Owner: p.owners(), Workers: len(p.workers), Patience: patience,
-		Run: p.round, Died: p.died, Now: func() int64 { return int64(time.Since(began)) },
+		Run: p.round, Died: p.died, Now: func() int64 { return int64(time.Since(began)) }, Rests: many && r.cuts != nil,
 	}
 	if len(rt.o.Observers) > 0 {
 		o.Waits = p.waits

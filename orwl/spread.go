@@ -23,7 +23,7 @@ var errNodesTaken = errors.New("orwl: nodes have a runtime already: make others 
 
 // On says on which node the task runs. In a later life of the run, with fewer nodes, the numbers wrap around. Without On, Run places the task: tasks that share
 // many bytes run on the same node, or on nodes of one machine, and all nodes run about as many
-// tasks. Tasks with
+// tasks. If no task has a node by On, each node runs as many as it has shown to do at a time, in a later life of the run. Tasks with
 // On attract the tasks that share with them. A program with more than 262,144 accesses is
 // too large for that: its tasks are dealt in their order. [Runtime.Placement] tells the
 // result.
@@ -86,8 +86,9 @@ func (rt *Runtime) spread() error {
 		return err
 	}
 	rt.keep(p.HomesFor(on))
+	weighed := p.Weighed()
 	for i, t := range rt.tasks {
-		t.on = on[i]
+		t.on, t.unit = on[i], t.unit || weighed
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ type Task struct {
 	round    tally.Count // the round that it is in, or the rounds that it has been through
 	step     *step       // a step task has it instead of a body and a goroutine
 	placed   bool        // the program has said which node
+	unit     bool        // it is a unit of the work that nodes get by their weights
 	wide     bool        // each access has a counter in the plan
 	outside  bool        // it is none of the program, and in no cut
 	ended    atomic.Bool

@@ -71,8 +71,8 @@ func outlived(t *testing.T, printed []byte, says string) {
 	if err := json.Unmarshal(printed, &got); err != nil {
 		t.Fatalf("%v: %s", err, printed)
 	}
-	if !got.Verified || got.SHA256 != lifeSHA256 || got.Nodes != 2 || got.Lives != 2 || len(got.News) != 1 || got.News[0] != says {
-		t.Errorf("want a verified result of 2 nodes after 2 lives, and %q: %s", says, printed)
+	if !got.Verified || got.SHA256 != lifeSHA256 || got.Nodes != 2 || got.Lives < 2 || len(got.News) != 1 || got.News[0] != says {
+		t.Errorf("want a verified result of 2 nodes after 2 lives or more, and %q: %s", says, printed)
 	}
 }
 

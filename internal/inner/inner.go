@@ -27,6 +27,9 @@ type Runtime interface {
 	// may be called at any time.
 	Grid(name string, progress func() (done, total int64))
 
+	// Weights says by node how much of the work each one gets in this life: see package balance.
+	Weights() []int
+
 	// Network is this node's part in the network, nil if there is no other node.
 	Network() node.Node
 }
@@ -38,6 +41,8 @@ type Task interface {
 	Write(r *resource.Resource) any
 	// Accesses are what the task has declared, in that order.
 	Accesses() []Access
+	// Unit says that the task stands for a unit of the work that the nodes have got by their weights.
+	Unit()
 }
 
 // Access is an *orwl.Access.

@@ -66,6 +66,7 @@ type PastLife struct {
 	FromRun uint64     `json:"from_run"`   // of the runtime, from 1: it began in this one,
 	From    uint64     `json:"from_round"` // behind this round
 	Seats   []int      `json:"seats"`      // the processes that it had, by their numbers in the first life
+	Weights []int      `json:"weights"`    // how much of the work each of them got: 1000 is the mean
 	Began   time.Time  `json:"began"`
 	Ended   *time.Time `json:"ended,omitempty"`
 	Why     string     `json:"why,omitempty"` // it ended

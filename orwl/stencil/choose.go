@@ -3,6 +3,8 @@ package stencil
 import (
 	"math"
 	"slices"
+
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 )
 
 // A grid that chooses its blocks wants several for each processor, so that a processor whose
@@ -148,8 +150,8 @@ func (g *Grid) valuesBetween() bool {
 	return !slices.ContainsFunc(g.reductions, func(r *Reduction) bool { return !r.fits(g.tiling.sweeps) })
 }
 
-// dealBlocks says which node has which block. No node has more blocks than it must. It tries three deals: boxes of
-// blocks, equal shares in the order of the blocks, and equal shares with the dimensions in the other order. It takes the
+// dealBlocks says which node has which block. No node has more blocks than it must, by its weight: see package balance. It tries three deals:
+// boxes of blocks, shares in the order of the blocks, and shares with the dimensions in the other order. It takes the
 // deal with the fewest cells at edges between nodes. Among equal deals it takes the first one: boxes that are cut in the
 // slowest dimension.
 //
@@ -157,7 +159,8 @@ func (g *Grid) valuesBetween() bool {
 //	          0 0 0 0               0 0 1 1               0 0 1 1
 //	          1 1 1 1               2 2 3 3               1 1 1 2
 //	          1 1 1 1               2 2 3 3               2 2 2 2
-func (g *Grid) dealBlocks(nodes int) []int {
+func (g *Grid) dealBlocks(weights []int) []int {
+	nodes := len(weights)
 	var best []int
 	var least burden
 	try := func(node func(at vec) int) {
@@ -165,7 +168,7 @@ func (g *Grid) dealBlocks(nodes int) []int {
 		for n := range dealt {
 			dealt[n] = node(g.place(n))
 		}
-		if b := g.burden(dealt, nodes); best == nil || b.less(least) {
+		if b := g.burden(dealt, weights); best == nil || b.less(least) {
 			best, least = dealt, b
 		}
 	}
@@ -183,30 +186,39 @@ func (g *Grid) dealBlocks(nodes int) []int {
 			})
 		}
 	}
-	blocks := g.blocks.product()
-	try(func(at vec) int { return g.number(at) * nodes / blocks })
-	try(func(at vec) int { return ((at[2]*g.blocks[1]+at[1])*g.blocks[0] + at[0]) * nodes / blocks })
+	var order []int // the node of each place in an order
+	for node, n := range balance.Shares(g.blocks.product(), weights) {
+		order = append(order, slices.Repeat([]int{node}, n)...)
+	}
+	try(func(at vec) int { return order[g.number(at)] })
+	try(func(at vec) int { return order[(at[2]*g.blocks[1]+at[1])*g.blocks[0]+at[0]] })
 	return best
 }
 
 // burden is what a deal costs.
 type burden struct {
-	blocks int // the node with most blocks has so many
-	cells  int // so many cells lie at edges between nodes
+	blocks, weight int // of the node with most blocks for its weight
+	cells          int // so many cells lie at edges between nodes
 }
 
 func (b burden) less(c burden) bool {
-	if b.blocks != c.blocks {
-		return b.blocks < c.blocks
+	if b.blocks*c.weight != c.blocks*b.weight {
+		return b.blocks*c.weight < c.blocks*b.weight
 	}
 	return b.cells < c.cells
 }
 
-func (g *Grid) burden(dealt []int, nodes int) (b burden) {
-	blocks := make([]int, nodes)
-	for n, node := range dealt {
+func (g *Grid) burden(dealt, weights []int) (b burden) {
+	blocks := make([]int, len(weights))
+	for _, node := range dealt {
 		blocks[node]++
-		b.blocks = max(b.blocks, blocks[node])
+	}
+	for node, n := range blocks {
+		if here := (burden{blocks: n, weight: weights[node]}); node == 0 || b.less(here) {
+			b = here
+		}
+	}
+	for n, node := range dealt {
 		at := g.place(n)
 		for i := range dims {
 			var step vec

@@ -2,8 +2,11 @@ package stencil
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 )
 
 // dealt is a grid of blocks of equal size, without tiles.
@@ -31,7 +34,7 @@ func TestDeal(t *testing.T) {
 		{2, 3, 1, 9, 5, "013 024"},
 	} {
 		var rows []string
-		all := dealt(c.rows, c.cols, c.high, c.wide).dealBlocks(c.nodes)
+		all := dealt(c.rows, c.cols, c.high, c.wide).dealBlocks(slices.Repeat([]int{balance.Mean}, c.nodes))
 		for ; len(all) > 0; all = all[c.cols:] {
 			rows = append(rows, strings.ReplaceAll(strings.Trim(fmt.Sprint(all[:c.cols]), "[]"), " ", ""))
 		}
@@ -45,7 +48,7 @@ func TestDeal(t *testing.T) {
 func TestDealCubes(t *testing.T) {
 	g := new(Grid)
 	g.blocks, g.size = vec{4, 4, 4}, vec{40, 40, 40}
-	for n, node := range g.dealBlocks(8) {
+	for n, node := range g.dealBlocks(slices.Repeat([]int{balance.Mean}, 8)) {
 		at := g.place(n)
 		if want := at[0]/2*4 + at[1]/2*2 + at[2]/2; node != want {
 			t.Errorf("block %v is of node %d, want %d", at, node, want)
@@ -59,7 +62,7 @@ func TestDealIsFair(t *testing.T) {
 		for cols := 1; cols <= 9; cols++ {
 			for nodes := 1; nodes <= rows*cols; nodes++ {
 				blocks := make([]int, nodes)
-				for _, node := range dealt(rows, cols, 3, 7).dealBlocks(nodes) {
+				for _, node := range dealt(rows, cols, 3, 7).dealBlocks(slices.Repeat([]int{balance.Mean}, nodes)) {
 					blocks[node]++
 				}
 				most := (rows*cols + nodes - 1) / nodes

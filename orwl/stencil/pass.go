@@ -84,7 +84,7 @@ func (g *Grid) swept() int {
 
 // declare makes the tasks and resources.
 func (g *Grid) declare() error {
-	nodes := g.dealBlocks(g.rt.Nodes())
+	nodes := g.dealBlocks(inner.OfRuntime(g.rt).Weights())
 	g.chooseTurns()
 	for number, node := range nodes {
 		t := g.newTile(g.place(number))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/internal/typed"
 	"github.com/orwl/go-orwl/orwl"
@@ -158,6 +159,9 @@ func (g *Grid) declarePieces(t *tile, stage, turn int) {
 		p := &piece{
 			tile: t, task: g.rt.Task(name).On(t.node), from: cuts[i], to: cuts[i+1], stage: stage, turn: turn,
 			first: stage == 0 && i == 0, last: stage == len(g.stages)-1 && i == len(pieces)-1,
+		}
+		if p.first && turn == 0 {
+			inner.OfTask(p.task).Unit()
 		}
 		p.data = writes(p.task, t.data)
 		p.task.Each(rounds, func(round int) error { return p.run(g.turns*round + turn) })

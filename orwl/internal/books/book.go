@@ -31,7 +31,9 @@ type book struct {
 	state atomic.Uint32 // of the worker
 	bed   bed
 	own   park.Place
-	_     [64]byte
+	// rested is for how long the worker has slept, in nanoseconds. While it sleeps it is that, less the time at which it fell asleep, less 1.
+	rested atomic.Int64
+	_      [64]byte
 }
 
 // bed is where a worker sleeps: a park.Place, or what the simulator gives it. parked is called when the worker has stopped.
@@ -311,6 +313,19 @@ func (b *book) read() {
 		e, edge.waits = edge.next, false
 		b.rouse(edge)
 	}
+}
+
+// rest has the worker sleep, and counts the time if the pool does that.
+func (b *book) rest() {
+	p := b.pool
+	if !p.Rests {
+		b.sleep()
+		return
+	}
+	rested, began := b.rested.Load(), p.Now()
+	b.rested.Store(rested - began - 1)
+	b.sleep()
+	b.rested.Store(rested + p.Now() - began)
 }
 
 // sleep waits until another worker calls this one. It returns at once if there is mail.

@@ -48,6 +48,8 @@ type Options struct {
 	Waits func(task, other int)
 	// Now reads a clock in nanoseconds. Without it all bodies run without the lock.
 	Now func() int64
+	// Rests has the pool count for how long workers sleep, by Now.
+	Rests bool
 	// Patience is how often a worker looks at its mail before it sleeps.
 	Patience int
 }
@@ -226,6 +228,18 @@ func (p *Pool) Taken() (n uint64) {
 	return n
 }
 
+// Rested is for how long all workers together have slept, in nanoseconds, if Options.Rests is set. Any goroutine may ask.
+func (p *Pool) Rested() (sum int64) {
+	for _, b := range p.books {
+		rested := b.rested.Load()
+		if rested < 0 { // it sleeps
+			rested += p.Now() + 1
+		}
+		sum += rested
+	}
+	return sum
+}
+
 // Stop has all workers return after the bodies that run now. Any goroutine may call it.
 func (p *Pool) Stop() {
 	p.point()
@@ -258,7 +272,7 @@ func (p *Pool) works(worker int) (on bool) {
 	for own := p.books[worker]; !p.isOver(); {
 		more := own.work(worker)
 		if !p.isOver() && !p.help(worker) && !more {
-			own.sleep()
+			own.rest()
 		}
 	}
 	over = true

@@ -46,6 +46,18 @@ func TestAddTwice(t *testing.T) {
 	}
 }
 
+// TestGivenUp has a record come of a cut that the chair has given up. The buddy does not keep it.
+func TestGivenUp(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	k.Grow(60)
+	for round, want := range map[uint64]int{40: 0, 60: 1} {
+		if out := k.Take(1, Message{Kind: Part, Key: Key{1, 1, round}, Owner: 1, Tasks: 1, Record: Record{Task: 1, Rounds: round}}); len(out) != want {
+			t.Errorf("round %d: %v, want %d letters", round, out, want)
+		}
+	}
+}
+
 // TestLateWhole has the word that a cut is whole overtaken by the word of the next one.
 func TestLateWhole(t *testing.T) {
 	k := NewKeeper()

@@ -44,6 +44,12 @@
 //
 // Only what the tasks did while the cut became whole is done again. If all nodes leave, the life ends without a cut.
 //
+// When a node begins a cut, it tells the chair what it has done until then. If nodes differ in speed from what they were given, the chair ends the life
+// with that cut, and tells the weights of the next one: see package balance. The end of a run is no such cut, as the run may be the last one.
+//
+//	node  ──Did──▶ chair
+//	chair ──Whole 60, the last, weights──▶ all   each tells the others its own weight, beside its report
+//
 // # What holds
 //
 //   - A record of a cut that a life begins from is complete, and is of the task's last round up to the cut's.

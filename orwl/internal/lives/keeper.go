@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 )
 
 // Life is a run of the program in a life, as one of the nodes sees it.
@@ -38,6 +39,7 @@ type Keeper struct {
 	asked uint64  // the round of the last cut of this run that this node was asked for
 	over  bool    // the life ends with the newest whole cut
 	none  bool    // the run has no cut at its end
+	next  []int   // weights of the nodes in the next life; nil: they stay
 	found []Found // parts on disk
 	save  []part  // parts of this node that wait to be saved
 	chair chair
@@ -50,7 +52,8 @@ func NewKeeper() *Keeper { return &Keeper{parts: make(map[part]*records)} }
 func (k *Keeper) Begin(l Life) (out []Letter) {
 	k.End()
 	k.life, k.asked, k.whole, k.began, k.over, k.none, k.save = l, 0, Key{}, true, false, false, nil
-	k.chair = chair{have: make(map[int]int), saved: make(map[int]int), leave: make(map[int]bool)}
+	k.next = nil
+	k.chair = chair{have: make(map[int]int), saved: make(map[int]int), leave: make(map[int]bool), did: make(map[int]balance.Load)}
 	if l.From.From == (Key{}) {
 		return nil
 	}
@@ -252,6 +255,9 @@ func (k *Keeper) Take(from int, m Message) (out []Letter) {
 	case Whole:
 		k.drop(m.Round)
 		k.over = m.Last
+		k.next = m.Weights
+	case Did:
+		k.chair.does(from, m)
 	case Want:
 		k.chair.want = true
 	case Leave:
@@ -263,9 +269,13 @@ func (k *Keeper) Take(from int, m Message) (out []Letter) {
 	return out
 }
 
-// tellWhole has the chair tell all nodes of the newest whole cut.
+// tellWhole has the chair tell all nodes of the newest whole cut. The end of a run needs no other weights: it may be the last one.
 func (k *Keeper) tellWhole() []Letter {
-	return k.tellAll(Message{Kind: Whole, Key: k.key(k.chair.whole), Last: k.chair.want})
+	m := Message{Kind: Whole, Key: k.key(k.chair.whole), Last: k.chair.want}
+	if m.Last || k.chair.weights != nil && k.chair.whole != End {
+		m.Last, m.Weights = true, k.chair.weights
+	}
+	return k.tellAll(m)
 }
 
 // tellAll has the chair tell all nodes.
@@ -280,6 +290,29 @@ func (k *Keeper) tellAll(m Message) (out []Letter) {
 // without it.
 func (k *Keeper) Want() []Letter  { return []Letter{{0, Message{Kind: Want, Key: k.key(0)}}} }
 func (k *Keeper) Leave() []Letter { return []Letter{{0, Message{Kind: Leave, Key: k.key(0)}}} }
+
+// Did tells the chair what this node has done in this run and life, when it begins a cut.
+func (k *Keeper) Did(round uint64, l balance.Load) []Letter {
+	return []Letter{{0, Message{Kind: Did, Key: k.key(round), Load: l}}}
+}
+
+// Loads is what all nodes have done until a cut, by node, once all have told the chair. It is for node 0.
+func (k *Keeper) Loads() (all []balance.Load, is bool) {
+	if len(k.chair.did) < k.life.Nodes {
+		return nil, false
+	}
+	for i := range k.life.Nodes {
+		all = append(all, k.chair.did[i])
+	}
+	clear(k.chair.did)
+	return all, true
+}
+
+// Weigh has the chair end the life with the next whole cut. The nodes have these weights then.
+func (k *Keeper) Weigh(weights []int) { k.chair.weights = weights }
+
+// Weights are the weights of this life's nodes in the next one. They are nil if they stay as they are.
+func (k *Keeper) Weights() []int { return k.next }
 
 // Over reports whether this life ends with its newest whole cut. The caller ends it.
 func (k *Keeper) Over() bool { return k.over }
@@ -321,6 +354,21 @@ type chair struct {
 	most  uint64       // how far a node was that had passed a cut
 	want  bool         // the life ends with the next whole cut
 	leave map[int]bool // nodes that leave then
+
+	did     map[int]balance.Load // by node: what it had done when it began a cut
+	until   uint64               // the round of that cut
+	weights []int                // of the next life, if this one ends for that
+}
+
+// does takes what a node has done until a cut.
+func (c *chair) does(from int, m Message) {
+	if m.Round > c.until {
+		c.until = m.Round
+		clear(c.did)
+	}
+	if m.Round == c.until {
+		c.did[from] = m.Load
+	}
 }
 
 // past takes the word of a node that the cut cannot be, and reports whether that cut was under way.

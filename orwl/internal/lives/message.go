@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 )
 
 // Kind says what a message is about.
@@ -20,6 +21,7 @@ const (
 	Want
 	Leave
 	None
+	Did
 	kinds
 )
 
@@ -32,6 +34,10 @@ type Message struct {
 	Tasks int    // Part, Have: how many records the owner has
 	Last  bool   // Whole: the life ends with this cut
 	Saved bool   // Have: on the owner's disk
+	// Load, of Did, is what the sender has done in this run and life. Weights, of the last Whole, are those of the next life by node of this
+	// one; nil if they stay.
+	Load    balance.Load
+	Weights []int
 	Record
 }
 
@@ -39,16 +45,18 @@ type Message struct {
 type header struct {
 	Kind Kind `msgpack:"kind"`
 	Key
-	Most      uint64 `msgpack:"most"`
-	Owner     int    `msgpack:"owner"`
-	Tasks     int    `msgpack:"tasks"`
-	Task      int    `msgpack:"task"`
-	Rounds    uint64 `msgpack:"rounds"`
-	Ended     bool   `msgpack:"ended"`
-	Last      bool   `msgpack:"last"`
-	Saved     bool   `msgpack:"saved"`
-	Resources []int  `msgpack:"resources"`
-	Sizes     []int  `msgpack:"sizes"`
+	Most      uint64        `msgpack:"most"`
+	Owner     int           `msgpack:"owner"`
+	Tasks     int           `msgpack:"tasks"`
+	Task      int           `msgpack:"task"`
+	Rounds    uint64        `msgpack:"rounds"`
+	Ended     bool          `msgpack:"ended"`
+	Last      bool          `msgpack:"last"`
+	Saved     bool          `msgpack:"saved"`
+	Load      *balance.Load `msgpack:"load"`
+	Weights   []int         `msgpack:"weights"`
+	Resources []int         `msgpack:"resources"`
+	Sizes     []int         `msgpack:"sizes"`
 }
 
 var (
@@ -66,7 +74,10 @@ type Limits struct {
 
 // Encode is the message as others are told it. The contents of a record lie one behind the other in bulk.
 func (m Message) Encode() (head, bulk []byte) {
-	h := header{m.Kind, m.Key, m.Most, m.Owner, m.Tasks, m.Task, m.Rounds, m.Ended, m.Last, m.Saved, nil, nil}
+	h := header{m.Kind, m.Key, m.Most, m.Owner, m.Tasks, m.Task, m.Rounds, m.Ended, m.Last, m.Saved, nil, m.Weights, nil, nil}
+	if m.Kind == Did {
+		h.Load = &m.Load
+	}
 	for _, c := range m.Contents {
 		h.Resources, h.Sizes = append(h.Resources, c.Resource), append(h.Sizes, len(c.Bytes))
 	}
@@ -99,8 +110,13 @@ func Parse(head, bulk []byte, in Limits) (m Message, err error) {
 		len(h.Resources) != len(h.Sizes):
 		return m, fmt.Errorf("%w: kind %d, owner %d of %d, %d tasks and task %d of %d, %d resources with %d sizes",
 			ErrMalformed, h.Kind, h.Owner, in.Nodes, h.Tasks, h.Task, in.Tasks, len(h.Resources), len(h.Sizes))
+	case h.Load != nil && !h.Load.Valid(), h.Weights != nil && !balance.Valid(h.Weights, in.Nodes):
+		return m, fmt.Errorf("%w: the load %+v, the weights %v of %d nodes", ErrMalformed, h.Load, h.Weights, in.Nodes)
 	}
-	m = Message{h.Kind, h.Key, h.Most, h.Owner, h.Tasks, h.Last, h.Saved, Record{Task: h.Task, Rounds: h.Rounds, Ended: h.Ended}}
+	m = Message{h.Kind, h.Key, h.Most, h.Owner, h.Tasks, h.Last, h.Saved, balance.Load{}, h.Weights, Record{Task: h.Task, Rounds: h.Rounds, Ended: h.Ended}}
+	if h.Load != nil {
+		m.Load = *h.Load
+	}
 	for i, size := range h.Sizes {
 		if r := h.Resources[i]; r < 0 || r >= in.Resources || size < 0 || size > len(bulk) {
 			return m, fmt.Errorf("%w: resource %d of %d, %d bytes of %d", ErrMalformed, r, in.Resources, size, len(bulk))

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 )
 
 // limits hold for run 2, with 3 nodes, 4 tasks and 5 resources.
@@ -19,6 +21,8 @@ var messages = []Message{
 	{Kind: Have, Key: Key{1, 2, 60}, Owner: 1, Tasks: 1, Saved: true},
 	{Kind: Whole, Key: Key{1, 2, 60}},
 	{Kind: Whole, Key: Key{1, 2, 60}, Last: true},
+	{Kind: Whole, Key: Key{1, 2, 60}, Last: true, Weights: []int{500, 1000, 1500}},
+	{Kind: Did, Key: Key{1, 2, 60}, Load: balance.Load{Units: 1, Done: 2, Workers: 3, Busy: 4, Wall: 5}},
 	{Kind: Want, Key: Key{1, 2, 0}},
 	{Kind: Leave, Key: Key{1, 2, 0}},
 	{Kind: None, Key: Key{1, 2, End}},
@@ -64,6 +68,19 @@ func TestMessagesRefused(t *testing.T) {
 	}{{"an owner", 2, 4, 5, bulk}, {"a task", 3, 3, 5, bulk}, {"a resource", 3, 4, 4, bulk}, {"fewer bytes", 3, 4, 5, bulk[1:]}} {
 		if _, err := Parse(head, c.bulk, Limits{2, c.nodes, c.tasks, c.resources}); err == nil {
 			t.Errorf("%s that is not there is taken", c.what)
+		}
+	}
+}
+
+// TestLoadsRefused has loads and weights that no node has.
+func TestLoadsRefused(t *testing.T) {
+	for _, m := range []Message{
+		{Kind: Did, Key: Key{1, 2, 60}, Load: balance.Load{Busy: -1}},
+		{Kind: Whole, Key: Key{1, 2, 60}, Last: true, Weights: []int{1, 2}},
+		{Kind: Whole, Key: Key{1, 2, 60}, Last: true, Weights: []int{1, 0, 2}},
+	} {
+		if head, bulk := m.Encode(); !errors.Is(func() error { _, err := Parse(head, bulk, limits); return err }(), ErrMalformed) {
+			t.Errorf("%+v is taken", m)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type world struct {
 	deaths    int            // deaths that will come
 	echoes    int            // ends of a life without a death that are still to come
 	wants     int            // ends of a life that are wanted, and are still to come
+	weighs    int            // ends of a life for other weights that are still to come
 	leaves    int            // processes that will leave
 	gone      int            // deaths of all that will come
 	full      int            // parts that the disk will not take
@@ -42,6 +43,7 @@ type world struct {
 	wholes    int      // of this run and life
 	passed    bool     // a process has passed a cut of it
 	wanted    bool     // the chair knows that the life's end is wanted
+	weights   []int    // the chair ends the life for these; nil: it does not
 	told      uint64   // the newest round of it that the chair has called whole
 	ready     int      // processes that have what the run begins from
 	reports   []Report // the life begins from them
@@ -83,8 +85,11 @@ func (w *world) fail(format string, args ...any) {
 // sends puts letters on their way.
 func (w *world) sends(p *process, letters []Letter) {
 	for _, l := range letters {
-		if l.Kind == Whole && l.Last != w.wanted {
-			w.fail("%v is whole, and the last one %v of life %d, whose end is wanted %v", l.Key, l.Last, w.life, w.wanted)
+		if l.Kind == Whole && l.Last != (w.wanted || w.weights != nil && l.Round != End) {
+			w.fail("%v is whole, and the last one %v of life %d, whose end is wanted %v, or for the weights %d", l.Key, l.Last, w.life, w.wanted, w.weights)
+		}
+		if l.Kind == Whole && l.Last && !slices.Equal(l.Weights, w.weights) {
+			w.fail("%v is the last cut of life %d, which ends for the weights %d, and the chair tells of %d", l.Key, w.life, w.weights, l.Weights)
 		}
 		if l.Kind == Whole && l.To == 0 && l.Round <= w.told && (w.disk != nil || !w.allLeave()) {
 			w.fail("the chair tells of a cut of round %d, and has told of one of round %d", l.Round, w.told)
@@ -131,6 +136,33 @@ func (w *world) sends(p *process, letters []Letter) {
 	}
 }
 
+// weigh has the chair look at what the nodes have done, once all have told it. It may end the life for that.
+func (w *world) weigh(p *process) {
+	all, is := p.keeper.Loads()
+	if !is {
+		return
+	}
+	if p.me != 0 || len(all) != len(w.members) {
+		w.fail("node %d knows what %d nodes of %d have done", p.me, len(all), len(w.members))
+	}
+	for i, l := range all {
+		if l.Units != i || l.Done != all[0].Done || l.Wall != int64(w.run) || l.Busy != int64(w.life) {
+			w.fail("the loads %+v are not of one cut of run %d of life %d", all, w.run, w.life)
+		}
+	}
+	if len(all) > 1 {
+		w.seen["loads of several"]++
+	}
+	if w.weighs > 0 && w.weights == nil { // once in a life
+		w.weighs--
+		w.weights = nil
+		for range w.members {
+			w.weights = append(w.weights, 1+w.r.IntN(1000))
+		}
+		p.keeper.Weigh(w.weights)
+	}
+}
+
 // allLeave reports whether all processes of the life leave.
 func (w *world) allLeave() bool {
 	return !slices.ContainsFunc(w.members, func(p *process) bool { return !p.leaves })
@@ -170,6 +202,7 @@ func (w *world) takes(i int) {
 	if s.Kind == Whole && s.Last && s.Life == w.life && !current {
 		w.leave(p)
 	}
+	w.weigh(p)
 	if s.Kind == Whole && current {
 		w.keeps(p, func(k Key) bool { return s.Round == 0 || k.Life == w.life && k.Round >= s.Round })
 		if w.disk != nil && s.Round > 0 {
@@ -177,6 +210,11 @@ func (w *world) takes(i int) {
 		}
 		if p.keeper.Over() {
 			w.seen["over"]++
+			if got := p.keeper.Weights(); got != nil && !slices.Equal(got, w.weights) {
+				w.fail("life %d ends for the weights %d, and node %d has heard of %d", w.life, w.weights, p.me, got)
+			} else if got != nil {
+				w.seen["over for other weights"]++
+			}
 			w.leave(p)
 		}
 	}
@@ -390,7 +428,7 @@ func (w *world) step() bool {
 // play plays a run with some deaths to its end.
 func play(t *testing.T, seed uint64, seen map[string]int) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	w := &world{t: t, seed: seed, r: r, deaths: r.IntN(4), echoes: r.IntN(2), wants: r.IntN(3), leaves: r.IntN(3), seen: seen}
+	w := &world{t: t, seed: seed, r: r, deaths: r.IntN(4), echoes: r.IntN(2), wants: r.IntN(3), leaves: r.IntN(3), weighs: r.IntN(3), seen: seen}
 	if r.IntN(3) == 0 {
 		w.disk, w.stored, w.last = make(map[part]Found), make(map[part]map[int]Record), make(map[int]Key)
 		w.gone, w.full = r.IntN(3), r.IntN(2)
@@ -417,7 +455,7 @@ func TestSeeds(t *testing.T) {
 		play(t, seed, seen)
 	}
 	for _, state := range []string{"whole", "whole of several", "whole of one", "three wholes in a life", "passed", "whole after one that was passed", "late", "from a cut", "death", "death while restoring",
-		"over", "has left", "stays for its copy", "all leave", "all gone", "from the disk",
+		"over", "over for other weights", "loads of several", "has left", "stays for its copy", "all leave", "all gone", "from the disk",
 		"whole at the end", "no cut at the end", "from a later run", "from the end of a run", "late of a run", "disk full", "forgotten"} {
 		if seen[state] == 0 {
 			t.Errorf("no run has seen %q: %v", state, seen)

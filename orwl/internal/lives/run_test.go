@@ -1,6 +1,10 @@
 package lives
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/orwl/internal/balance"
+)
 
 // The processes of a world have tasks in rounds, and one run after another.
 
@@ -42,6 +46,7 @@ func (w *world) asks(p *process, round uint64) {
 		}
 	}
 	p.keeper.Grow(round)
+	w.sends(p, p.keeper.Did(round, balance.Load{Units: p.me, Done: int64(round), Wall: int64(w.run), Busy: int64(w.life)}))
 	if most > 0 {
 		w.seen["passed"]++
 		w.passed = true
@@ -93,7 +98,7 @@ func (w *world) beginsRun(run int) {
 			On: func(t int) int { return on[t] }, From: plan, Disk: w.disk != nil,
 		}
 	}
-	w.rounds, w.ready, w.passed, w.wholes, w.wanted, w.told = make([]uint64, len(w.ends)), 0, false, 0, false, 0
+	w.rounds, w.ready, w.passed, w.wholes, w.wanted, w.told, w.weights = make([]uint64, len(w.ends)), 0, false, 0, false, 0, nil
 	w.ending, w.asked, w.out = false, false, 0
 }
 

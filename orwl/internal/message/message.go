@@ -7,12 +7,13 @@ import (
 	"iter"
 
 	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
 // Version is the version of what runtimes say to each other. It changes with the meaning of any
 // message.
-const Version = 8
+const Version = 9
 
 // Program is what nodes compare of the programs that they have declared: all items, or the first ones.
 type Program struct {
@@ -184,6 +185,8 @@ type Life struct {
 	Node       int          `msgpack:"node"`   // which has failed
 	Text       string       `msgpack:"text"`   // how, or what cannot survive
 	Barren     int          `msgpack:"barren"` // how many lives have made no cut
+	Weight     int          `msgpack:"weight"` // of the node in the next life; 0 if it has none yet
+	Tries      int          `msgpack:"tries"`  // of the chair: see balance.Watch
 	Kept       lives.Report `msgpack:"kept"`
 }
 
@@ -261,8 +264,8 @@ func ParseLife(b []byte) (l Life, err error) {
 	if err = pack.Decode(b, &l); err != nil {
 		return l, fmt.Errorf("orwl: end of a life: %w", err)
 	}
-	if l.Version != Version || l.Outcome >= outcomes {
-		return l, fmt.Errorf("orwl: end of a life, with outcome %d in version %d: want less than %d, and version %d", l.Outcome, l.Version, outcomes, Version)
+	if l.Version != Version || l.Outcome >= outcomes || l.Weight != 0 && !balance.Valid([]int{l.Weight}, 1) || l.Tries < 0 || l.Tries > balance.MostTries {
+		return l, fmt.Errorf("orwl: end of a life, with outcome %d, weight %d and %d tries in version %d: want less than %d outcomes and version %d", l.Outcome, l.Weight, l.Tries, l.Version, outcomes, Version)
 	}
 	return l, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
@@ -203,7 +204,7 @@ func TestCopyCodec(t *testing.T) {
 
 // TestLifeCodec reads what nodes tell at the end and at the beginning of a life.
 func TestLifeCodec(t *testing.T) {
-	told := Life{Outcome: Failed, Node: 2, Text: "boom", Barren: 3, Kept: lives.Report{Parts: []lives.Held{{Key: lives.Key{Life: 1, Round: 60}, Owner: 1, Tasks: 4}}}}
+	told := Life{Outcome: Failed, Node: 2, Text: "boom", Barren: 3, Weight: 500, Tries: 2, Kept: lives.Report{Parts: []lives.Held{{Key: lives.Key{Life: 1, Round: 60}, Owner: 1, Tasks: 4}}}}
 	b := told.Encode()
 	got, err := ParseLife(b)
 	if told.Version = Version; err != nil || !reflect.DeepEqual(got, told) {
@@ -224,9 +225,10 @@ func TestLifeCodec(t *testing.T) {
 	if _, err := ParseStarts(c, 3); err == nil {
 		t.Error("the start of a task that is not there is read")
 	}
-	told.Outcome = outcomes
-	if _, err := ParseLife(told.Encode()); err == nil {
-		t.Error("an outcome that is none is read")
+	for _, bad := range []Life{{Outcome: outcomes}, {Weight: -1}, {Weight: 1 << 40}, {Tries: -1}, {Tries: balance.MostTries + 1}} {
+		if _, err := ParseLife(bad.Encode()); err == nil {
+			t.Errorf("%+v is read", bad)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
 
@@ -22,7 +23,7 @@ func (p *Program) decided() bool { return p.Nodes == 1 || !slices.Contains(p.On,
 func (p *Program) Dealt() bool { return !p.decided() && p.tooLarge() }
 
 // Divide returns the node of each task. Tasks that share much run on the same node, or on nodes of
-// one machine, and all nodes run about as many of them. The nodes that the program has said win. A
+// one machine, and nodes of the same weight run about as many of them. The nodes that the program has said win. A
 // program that is too large is dealt by index.
 //
 // Every node computes this for itself. The result is the same everywhere, because it depends only
@@ -38,13 +39,20 @@ func (p *Program) Divide() ([]int, error) {
 		return nil, err
 	}
 	m := p.Machines.orOne(p.Nodes)
-	tree, err := topology.Parse(m.level())
+	parts := p.parts()
+	tree, err := topology.Parse(m.level(parts))
 	if err != nil {
 		return nil, fmt.Errorf("orwl: machines %v: %w", m, err)
 	}
 	placed, err := placement.Place(tree, g, placement.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("orwl: placing tasks on nodes: %w", err)
+	}
+	if parts != nil {
+		for i := range on {
+			on[i] = m.nodeOf(int(placed.Rank[i]), parts)
+		}
+		return on, nil
 	}
 	piece := make([]int, len(on))
 	for i := range piece {
@@ -57,6 +65,25 @@ func (p *Program) Divide() ([]int, error) {
 		}
 	}
 	return on, nil
+}
+
+// If the nodes have different weights, each task of a program of up to mostAlone is a part of the work. Otherwise there are fewParts. So the
+// number of tasks in a part, which differs by one, changes the shares by less than a sixteenth.
+const (
+	mostAlone = 1024
+	fewParts  = 64
+)
+
+// parts are how many equal parts of the work each node gets, so that it has its share. It is nil if all nodes get as much.
+func (p *Program) parts() []int {
+	if balance.Equal(p.Weights) || !p.Weighed() {
+		return nil
+	}
+	parts := len(p.On)
+	if parts > mostAlone {
+		parts = fewParts
+	}
+	return balance.Shares(max(parts, p.Nodes), p.Weights)
 }
 
 // Seats returns the rank of each task on a tree of workers, one for each rank. Too many accesses

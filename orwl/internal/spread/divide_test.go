@@ -9,6 +9,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
 
@@ -284,6 +285,48 @@ func TestLevelOf(t *testing.T) {
 	} {
 		if got := levelOf(c.said, c.free); got != c.want {
 			t.Errorf("%d and %d free: %d, want %d", c.said, c.free, got, c.want)
+		}
+	}
+}
+
+// Nodes get tasks by their weights, in compact pieces. The bound of the cut is a quarter more
+// than that of straight cuts.
+func TestDivideByWeights(t *testing.T) {
+	rings.Computes(t)
+	const side = 12
+	for _, c := range []struct {
+		side     int
+		weights  []int
+		machines Machines
+		least    int
+	}{
+		{side, []int{1333, 667}, nil, side},
+		{side, []int{500, 1000, 1500}, nil, 2 * side},
+		{side, []int{400, 1200, 1200, 1200}, nil, 5 * side / 2},
+		{side, []int{1333, 667, 1333, 667}, Machines{{0, 2}, {1, 3}}, 5 * side / 2},
+		{8, []int{1333, 667}, nil, 8},
+		{4, []int{1333, 667}, nil, 6},
+	} {
+		for seed := range uint64(6) {
+			order := cells(c.side, seed)
+			p := grid(len(c.weights), order)
+			p.Weights, p.Machines = c.weights, c.machines
+			at := divide(t, p, order)
+			counts := make([]int, len(c.weights))
+			for _, node := range at {
+				counts[node]++
+			}
+			want := balance.Shares(len(order), c.weights)
+			if !slices.Equal(counts, want) {
+				t.Errorf("%d cells, order %d, weights %d: the nodes have %d tasks, want %d", len(order), seed, c.weights, counts, want)
+			}
+			if cut := cutOf(at); cut > c.least*5/4 {
+				t.Errorf("%d cells, order %d, weights %d: the cut is %d, want at most %d", len(order), seed, c.weights, cut, c.least*5/4)
+			}
+			p.On[3] = 1
+			if on := p.ByIndex(); p.Weighed() || !slices.Equal(on, func() []int { p.Weights = nil; return p.ByIndex() }()) {
+				t.Error("weights decide where the program says a node")
+			}
 		}
 	}
 }

@@ -50,16 +50,37 @@ func upTo(n int) []int {
 }
 
 // level describes a tree with a rank for each node, one machine after the other. A machine is a
-// group.
-func (m Machines) level() string {
-	if len(m) == 1 {
-		return fmt.Sprintf("node:%d", len(m[0]))
-	}
+// group. If parts is not nil, it says how many ranks each node has.
+func (m Machines) level(parts []int) string {
 	counts := make([]string, len(m))
+	var ranks []string
 	for i, nodes := range m {
 		counts[i] = fmt.Sprint(len(nodes))
+		for _, node := range nodes {
+			if parts != nil {
+				ranks = append(ranks, fmt.Sprint(parts[node]))
+			}
+		}
 	}
-	return fmt.Sprintf("group:%d node:%s", len(m), strings.Join(counts, "+"))
+	text := "node:" + strings.Join(counts, "+")
+	if len(m) > 1 {
+		text = fmt.Sprintf("group:%d %s", len(m), text)
+	}
+	if parts != nil {
+		text += " core:" + strings.Join(ranks, "+")
+	}
+	return text
+}
+
+// nodeOf returns the node of a rank in such a tree.
+func (m Machines) nodeOf(rank int, parts []int) int {
+	for _, node := range slices.Concat(m...) {
+		if rank < parts[node] {
+			return node
+		}
+		rank -= parts[node]
+	}
+	return -1 // there is no such rank
 }
 
 // groups returns the group of each piece.

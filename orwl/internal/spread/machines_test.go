@@ -31,7 +31,7 @@ func TestMachinesOf(t *testing.T) {
 		if m.String() != c.want || m.Mixed() != c.mixed {
 			t.Errorf("%s: %v, mixed %t, want %s, %t", c.names, m, m.Mixed(), c.want, c.mixed)
 		}
-		tree, err := topology.Parse(m.orOne(len(names)).level())
+		tree, err := topology.Parse(m.orOne(len(names)).level(nil))
 		if err != nil {
 			t.Errorf("%s: %v", c.names, err)
 			continue

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
 
@@ -15,6 +16,7 @@ import (
 type Program struct {
 	Nodes    int
 	Machines Machines // of the nodes; nil if it is not known which share one
+	Weights  []int    // of the nodes; nil: all are alike
 
 	On       []int              // by task: the node that the program has said, or Free
 	Accesses []placement.Access // in the order of tasks
@@ -28,13 +30,30 @@ type Program struct {
 // Free is the node of a task for which the program has said none.
 const Free = -1
 
-// ByIndex deals the tasks in their order, as many to each node as to the next or one more. The
-// nodes that the program has said win.
+// Weighed reports whether the weights decide how many tasks each node gets. A program that says a node for some tasks divides its work by itself.
+func (p *Program) Weighed() bool {
+	return p.Nodes > 1 && !slices.ContainsFunc(p.On, func(on int) bool { return on != Free })
+}
+
+// shares are how many tasks each node gets, by its weight.
+func (p *Program) shares() []int {
+	weights := p.Weights
+	if weights == nil || !p.Weighed() {
+		weights = slices.Repeat([]int{balance.Mean}, p.Nodes)
+	}
+	return balance.Shares(len(p.On), weights)
+}
+
+// ByIndex deals the tasks in their order, as many to each node as its weight says. The nodes that the program has said win.
 func (p *Program) ByIndex() []int {
 	on := slices.Clone(p.On)
-	for i, said := range on {
-		if said == Free {
-			on[i] = i * p.Nodes / len(on)
+	i := 0
+	for node, n := range p.shares() {
+		for range n {
+			if on[i] == Free {
+				on[i] = node
+			}
+			i++
 		}
 	}
 	return on
