@@ -353,8 +353,12 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.begin(ctx, round)
 		return
 	}
-	if m.Kind == lives.Past {
+	switch {
+	case m.Kind != lives.Past:
+	case m.Most > 0:
 		c.lead *= 2
+	default: // a node could not keep its part
+		c.next = time.Now().Add(c.interval(time.Duration(c.spent.Swap(0))))
 	}
 	c.send(ctx, c.keeper.Take(from, m))
 	c.restores()
@@ -516,7 +520,7 @@ func (c *cuts) send(ctx context.Context, letters []lives.Letter) {
 			c.rt.o.Nodes.survival.log.fails()
 			c.rt.o.Log.Error("orwl: a cut cannot be whole, so a loss would begin the run again", "node", l.To, "task", c.rt.tasks[l.Task].name, "why", err)
 			if l.Kind == lives.Part && l.Owner == c.life.Me {
-				c.send(ctx, c.keeper.Passed(l.Round, l.Round))
+				c.send(ctx, c.keeper.Passed(l.Round, 0))
 			}
 		}
 	}

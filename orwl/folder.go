@@ -23,23 +23,27 @@ import (
 // folderVariable names the folder of a program that says nothing of it.
 const folderVariable = "ORWL_SURVIVE"
 
-// folder is where the cuts are, "" if they are not on disk.
-func (s *Survive) folder() string {
-	if s.Folder == "" && !s.Off {
-		return os.Getenv(folderVariable)
+// folder is where the cuts are, nil if they are not on disk.
+func (o *Options) folder() folder.Disk {
+	dir := o.Survive.Folder
+	if dir == "" && !o.Survive.Off {
+		dir = os.Getenv(folderVariable)
 	}
-	return s.Folder
+	if o.disk == nil && dir != "" {
+		return folder.Directory(dir)
+	}
+	return o.disk
 }
 
 // openFolder opens the folder of the run, and has the first life begin from the cuts that it has.
 func (rt *Runtime) openFolder(ctx context.Context) error {
 	n := rt.o.Nodes
-	s, dir := n.survival, rt.o.Survive.folder()
-	if dir == "" || s.folder != nil {
+	s, disk := n.survival, rt.o.folder()
+	if disk == nil || s.folder != nil {
 		return nil
 	}
 	var err error
-	if s.folder, err = folder.Open(dir, n.seat(), rt.command()); err != nil {
+	if s.folder, err = folder.Open(disk, n.seat(), rt.command()); err != nil {
 		return fmt.Errorf("orwl: the folder of the cuts: %w", err)
 	}
 	found, err := s.folder.Look()
@@ -74,9 +78,9 @@ func (rt *Runtime) openFolder(ctx context.Context) error {
 	}
 	switch {
 	case lives.Newest(s.reports).Round > 0:
-		rt.o.Log.Info("orwl: the run goes on from its folder", append([]any{"folder", dir}, cutOf(s.reports)...)...)
+		rt.o.Log.Info("orwl: the run goes on from its folder", append([]any{"folder", disk.Path("")}, cutOf(s.reports)...)...)
 	case unusable > 0:
-		return fmt.Errorf("orwl: no cut in the folder %s can be used, and the log names the files: choose another folder, or remove them to begin anew", dir)
+		return fmt.Errorf("orwl: no cut in the folder %s can be used, and the log names the files: choose another folder, or remove them to begin anew", disk.Path(""))
 	}
 	return nil
 }
@@ -99,6 +103,9 @@ func (s *survival) load(me int, plan lives.Plan) error {
 			return fmt.Errorf("orwl: the folder of the cuts: %w", err)
 		}
 		s.keeper.Loaded(h, records)
+	}
+	if s.life > 1 { // nodes may have the cut in memory only: the disk keeps the last two that were whole
+		return nil
 	}
 	return s.folder.Keep(plan.From)
 }
@@ -152,7 +159,7 @@ func (c *cuts) isSaved(ctx context.Context, s saved) {
 	}
 	c.rt.o.Nodes.survival.log.fails()
 	c.rt.o.Log.Error("orwl: a cut is not on disk, and the one before stays", "cut", s.Key, "why", s.err)
-	c.send(ctx, c.keeper.Passed(s.Round, s.Round))
+	c.send(ctx, c.keeper.Passed(s.Round, 0))
 }
 
 // keeps has the folder drop the cuts that are not needed any more.

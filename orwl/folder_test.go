@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,7 @@ type stored struct {
 	dir   string
 	fails int
 	first atomic.Int64 // the earliest round that a body has seen
+	most  atomic.Int64 // the most cuts that the folder had, now and then
 	log   lockedBuffer
 }
 
@@ -45,6 +47,9 @@ func (s *stored) run(nodes int) []error {
 	return runOn(nodes, o, func(ctx context.Context, node int, rt *Runtime) error {
 		numbers, all := s.declare(rt, func(task, round int) error {
 			for was := s.first.Load(); int64(round) < was && !s.first.CompareAndSwap(was, int64(round)); was = s.first.Load() {
+			}
+			if task == 0 && round%100 == 99 {
+				s.most.Store(max(s.most.Load(), int64(len(s.files()))))
 			}
 			switch {
 			case s.fails == 0 || round < s.fails:
@@ -87,6 +92,9 @@ func TestFolder(t *testing.T) {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
 			t.Parallel()
 			s := begin(t, nodes[0])
+			if folder.Processors(folder.Directory(s.dir)) == 0 {
+				t.Error("the folder does not say for how many processors the program was declared")
+			}
 			for i, err := range s.run(nodes[1]) {
 				if err != nil {
 					t.Errorf("node %d: %v\n%s", i, err, &s.log)
@@ -97,6 +105,9 @@ func TestFolder(t *testing.T) {
 			}
 			if files := s.files(); len(files) > 0 {
 				t.Errorf("the folder has %v", files)
+			}
+			if most := s.most.Load(); most == 0 || most > 6*3 { // two cuts that are whole, and some that may be, of three nodes at most
+				t.Errorf("the folder had %d parts of cuts", most)
 			}
 		})
 	}
@@ -137,7 +148,7 @@ func TestFolderDamaged(t *testing.T) {
 func TestFolderInUse(t *testing.T) {
 	t.Parallel()
 	s := begin(t, 1)
-	f, err := folder.Open(s.dir, 0, 1)
+	f, err := folder.Open(folder.Directory(s.dir), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,6 +161,24 @@ func TestFolderInUse(t *testing.T) {
 	s.rounds++
 	if err := s.run(1)[0]; err == nil || !strings.Contains(err.Error(), "no cut in the folder") {
 		t.Errorf("another program: %v", err)
+	}
+}
+
+// TestFolderVariable has the environment name the folder. The cuts there are of use to a command with the same arguments.
+func TestFolderVariable(t *testing.T) {
+	t.Setenv(folderVariable, "somewhere")
+	if d := (&Options{}).folder(); d == nil || d.Path("") != "somewhere" {
+		t.Errorf("%v", d)
+	}
+	if d := (&Options{Survive: Survive{Off: true}}).folder(); d != nil {
+		t.Errorf("a run of one life has a folder: %v", d)
+	}
+	rt := &Runtime{}
+	before := rt.command()
+	defer func(args []string) { os.Args = args }(os.Args)
+	os.Args = append(slices.Clone(os.Args), "-more")
+	if rt.command() == before {
+		t.Error("a command with other arguments has the same number")
 	}
 }
 

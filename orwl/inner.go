@@ -6,6 +6,7 @@ import (
 	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -13,6 +14,7 @@ func init() {
 	inner.OfRuntime = func(rt any) inner.Runtime { return innerRuntime{rt.(*Runtime)} }
 	inner.OfTask = func(t any) inner.Task { return innerTask{t.(*Task)} }
 	inner.OfAccess = func(a any) inner.Access { return innerAccess{a.(*Access)} }
+	inner.KeepCuts = func(o, disk any) { o.(*Options).disk = disk.(folder.Disk) }
 }
 
 // innerRuntime is a Runtime as other packages of this module see it.

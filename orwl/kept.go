@@ -25,9 +25,6 @@ const (
 func (rt *Runtime) finishLife(ctx context.Context, r *run) error {
 	n := rt.o.Nodes
 	all, err := rt.gather(ctx, "end", r.cuts.finish(ctx))
-	if err != nil && n.fate.Why() == nil {
-		n.tell(err) // before they hear that this node has left
-	}
 	if err == nil {
 		err = r.cuts.ends(ctx, all)
 	}

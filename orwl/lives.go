@@ -96,12 +96,12 @@ func newSurvival(o Options, alone bool) (*survival, error) {
 			return nil, fmt.Errorf("orwl: %s is %q: want a number from 1 on", livesVariable, text)
 		}
 	}
-	if o.Survive.Off || alone && seed == 0 && o.Survive.folder() == "" {
+	disk, origin := o.folder(), 0
+	if o.Survive.Off || alone && seed == 0 && disk == nil {
 		return nil, nil
 	}
-	origin := 0
-	if dir := o.Survive.folder(); dir != "" {
-		origin = folder.Processors(dir)
+	if disk != nil {
+		origin = folder.Processors(disk)
 	}
 	return &survival{seed: seed, origin: origin, keeper: lives.NewKeeper(), hash: maphash.MakeSeed(), items: make(map[int][]uint64)}, nil
 }
@@ -480,6 +480,9 @@ func (n *Nodes) endLife() {
 	n.node.end()
 	if n.node.Node == n.network {
 		n.node.forget()
+	}
+	if n.site == nil { // the run was stopped before the life has begun here
+		return
 	}
 	for peer := range n.Count() {
 		if peer != n.Number() {

@@ -34,7 +34,7 @@ func (e *NodeError) Is(target error) bool { return target == queue.ErrLost && e.
 // failureOf is an error as the failure of a node: of this one, unless another one is
 // behind it.
 func (n *Nodes) failureOf(err error) *NodeError {
-	if e, ok := err.(*NodeError); ok {
+	if e := (*NodeError)(nil); errors.As(err, &e) {
 		return e
 	}
 	return &NodeError{Node: n.Number(), Text: err.Error()}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/folder"
 )
 
 // Options configure a Runtime. The zero value is a good default.
@@ -44,6 +45,7 @@ type Options struct {
 
 	onStall func(inspect.State) // gets the state instead of the log, once until something moves again
 	tree    *topology.Tree      // the machine of this node, if not the real one: guards stand on it, and workers run on its ranks
+	disk    folder.Disk         // where the cuts are, if not in a directory of the system
 }
 
 const (

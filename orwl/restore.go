@@ -56,7 +56,6 @@ func (rt *Runtime) restore(ctx context.Context, c *cuts, restored <-chan map[int
 	for _, t := range c.tasks {
 		r := of[c.number[t]]
 		if r.Ended || t.idles() {
-			r.Ended = true
 			c.ended[t] = r
 		}
 		t.round.Set(r.Rounds)
@@ -75,9 +74,6 @@ func (rt *Runtime) restore(ctx context.Context, c *cuts, restored <-chan map[int
 
 // starts has a step begin after some rounds.
 func (s *step) starts(rounds uint64, ended bool) {
-	if s.rounds >= 0 {
-		rounds = min(rounds, uint64(s.rounds))
-	}
 	s.round, s.start = int(rounds), int(rounds)
 	if ended {
 		s.rounds = s.start

@@ -108,7 +108,7 @@ var layers = []layer{
 	{path: "orwl/stencil", imports: "internal/inner orwl/internal/balance orwl/stencil/internal/inside internal/hugepage internal/queue internal/rows internal/typed orwl orwl/exact handle resource"},
 	{path: "orwl/stencil/picture"},
 	{path: "orwl/stencil/files", imports: "internal/npy internal/zarr internal/vtk internal/outfile internal/typed orwl/stencil/internal/inside orwl/stencil"},
-	{path: "orwl/internal/worlds", imports: "orwl/internal/lives orwl/launch orwl/nodes orwl/stencil orwl resource"},
+	{path: "orwl/internal/worlds", imports: "orwl/internal/folder orwl/internal/lives orwl/launch orwl/nodes orwl/stencil orwl resource"},
 	{path: "orwl/stencil/show", imports: "orwl/stencil/files internal/inner internal/queue internal/outfile internal/terminal orwl/stencil/picture orwl/stencil/internal/inside orwl/stencil orwl/launch orwl/watch orwl resource"},
 	{path: "metrics", imports: "internal/port orwl/watch orwl/inspect orwl " + belowOrwl},
 

@@ -61,3 +61,7 @@ var (
 	OfTask    func(task any) Task
 	OfAccess  func(access any) Access
 )
+
+// KeepCuts has a run keep its cuts on a disk of package orwl/internal/folder, and not in a directory of the system. Options is an
+// *orwl.Options.
+var KeepCuts func(options, disk any)

@@ -60,7 +60,7 @@ func (n node) save(k lives.Key) error {
 // opens opens a disk as all nodes.
 func (p program) opens(d *memory) (all []node, err error) {
 	for i := range p.nodes {
-		f, err := open(d, i, digest)
+		f, err := Open(d, i, digest)
 		if err != nil {
 			return nil, err
 		}
@@ -238,7 +238,7 @@ func (p program) crashes(t *testing.T, seed uint64) {
 
 // finds looks for the cuts that must be there, and returns the newest one.
 func (p program) finds(s state) (newest lives.Key, err error) {
-	f, err := open(s.disk(), 0, digest)
+	f, err := Open(s.disk(), 0, digest)
 	if err != nil {
 		return newest, err
 	}

@@ -43,7 +43,7 @@ func with(t testing.TB, d *memory, file string, b []byte) (*Folder, Found) {
 	t.Helper()
 	d.files[file] = bytes.NewBuffer(b)
 	d.locked = make(map[string]bool)
-	f, err := open(d, 0, digest)
+	f, err := Open(d, 0, digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestDamage(t *testing.T) {
 		if len(found.Parts) != 1 || found.Parts[0].Key != older || found.Life != 1 || len(found.Unusable) != 1 {
 			t.Fatalf("%s %d: it finds %+v", what, at, found)
 		}
-		if bad := found.Unusable[0]; !strings.Contains(bad.Error(), d.path(file)) || errors.Is(bad, ErrDamaged) == errors.Is(bad, ErrOther) || strings.Count(bad.Error(), "damaged") > 1 {
+		if bad := found.Unusable[0]; !strings.Contains(bad.Error(), d.Path(file)) || errors.Is(bad, ErrDamaged) == errors.Is(bad, ErrOther) || strings.Count(bad.Error(), "damaged") > 1 {
 			t.Fatalf("%s %d: %v", what, at, bad)
 		}
 		if records, err := f.Load(lives.Held{Key: newer, Tasks: 3}); err == nil || records != nil {

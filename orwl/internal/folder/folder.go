@@ -14,7 +14,7 @@ import (
 
 // Folder is a folder that a process has open.
 type Folder struct {
-	disk     disk
+	disk     Disk
 	lock     io.Closer
 	program  uint64
 	part     string                 // the file that is being written
@@ -25,20 +25,15 @@ type Folder struct {
 	last     map[uint64]lives.Key   // by run: of the last call for it
 }
 
-// Open opens a folder for the process with a number in its run, and makes it if it is not there. Digest is a number of the program:
+// Open opens a folder on a disk for the process with a number in its run, and makes it if it is not there. Digest is a number of the program:
 // only cuts of the same program are loaded. The error matches [ErrInUse] if a process with that number has the folder open.
 //
 // Open reads all parts that are there. [Folder.Look] has them.
-func Open(dir string, node int, digest uint64) (*Folder, error) {
-	d := directory(dir)
-	if err := d.make(); err != nil {
+func Open(d Disk, node int, digest uint64) (*Folder, error) {
+	if err := d.Make(); err != nil {
 		return nil, err
 	}
-	return open(d, node, digest)
-}
-
-func open(d disk, node int, digest uint64) (*Folder, error) {
-	lock, err := d.lock(process(node, lockEnding))
+	lock, err := d.Lock(process(node, lockEnding))
 	if err != nil {
 		return nil, err
 	}
@@ -54,13 +49,11 @@ func open(d disk, node int, digest uint64) (*Folder, error) {
 
 // Processors is for how many processors the program of the newest part in a folder was declared: 0 if nobody knows. A program may divide its
 // work by that, so it has to be known before the program is.
-func Processors(dir string) int { return processors(directory(dir)) }
-
-func processors(d disk) int {
+func Processors(d Disk) int {
 	f := Folder{disk: d}
 	names, _ := f.cuts() // Open returns the error
 	for _, n := range names {
-		from, size, err := d.open(n.String())
+		from, size, err := d.Open(n.String())
 		if err != nil {
 			continue
 		}
@@ -100,7 +93,7 @@ func (f *Folder) Look() (found Found, err error) {
 
 // cuts are the files that are named as parts, the newest cut first. The folder forgets files that are not there any more.
 func (f *Folder) cuts() (all []name, err error) {
-	files, err := f.disk.list()
+	files, err := f.disk.List()
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +124,7 @@ func (f *Folder) verify(file string) (lives.Found, error) {
 
 // read reads a file, and remembers whether it can be used.
 func (f *Folder) read(file string, take func(lives.Record)) (p lives.Found, err error) {
-	from, size, err := f.disk.open(file)
+	from, size, err := f.disk.Open(file)
 	if err == nil {
 		p, err = read(from, size, f.program, take)
 		_ = from.Close() // it was only read
@@ -148,7 +141,7 @@ func (f *Folder) read(file string, take func(lives.Record)) (p lives.Found, err 
 	case !errors.Is(err, ErrOther) && !errors.Is(err, ErrDamaged):
 		err = fmt.Errorf("%w: %w", ErrDamaged, err) // a file that cannot be read is as good as damaged
 	}
-	f.unusable[file] = fmt.Errorf("%s: %w", f.disk.path(file), err)
+	f.unusable[file] = fmt.Errorf("%s: %w", f.disk.Path(file), err)
 	return p, f.unusable[file]
 }
 
@@ -156,7 +149,7 @@ func (f *Folder) read(file string, take func(lives.Record)) (p lives.Found, err 
 func (f *Folder) Load(h lives.Held) (records []lives.Record, err error) {
 	p, err := f.read(nameOf(h).String(), func(r lives.Record) { records = append(records, r) })
 	if err == nil && p.Held != h {
-		err = fmt.Errorf("%w: %s has %d tasks, want %d", ErrDamaged, f.disk.path(nameOf(h).String()), p.Tasks, h.Tasks)
+		err = fmt.Errorf("%w: %s has %d tasks, want %d", ErrDamaged, f.disk.Path(nameOf(h).String()), p.Tasks, h.Tasks)
 	}
 	if err != nil {
 		return nil, err
@@ -173,7 +166,7 @@ func (f *Folder) Save(p lives.Found, records []lives.Record) error {
 	file := nameOf(p.Held).String()
 	if err := f.save(file, p, records); err != nil {
 		_ = f.remove(f.part) // the first error counts
-		return fmt.Errorf("%s is not saved: %w", f.disk.path(file), err)
+		return fmt.Errorf("%s is not saved: %w", f.disk.Path(file), err)
 	}
 	delete(f.unusable, file)
 	f.parts[file] = p
@@ -182,7 +175,7 @@ func (f *Folder) Save(p lives.Found, records []lives.Record) error {
 
 // save gives a file its name when it is whole. The order of its steps is what makes a file that has its name whole.
 func (f *Folder) save(file string, p lives.Found, records []lives.Record) error {
-	to, err := f.disk.create(f.part)
+	to, err := f.disk.Create(f.part)
 	if err != nil {
 		return err
 	}
@@ -192,10 +185,10 @@ func (f *Folder) save(file string, p lives.Found, records []lives.Record) error 
 	if err = errors.Join(err, to.Close()); err != nil {
 		return err
 	}
-	if err := f.disk.rename(f.part, file); err != nil {
+	if err := f.disk.Rename(f.part, file); err != nil {
 		return err
 	}
-	return f.disk.sync()
+	return f.disk.Sync()
 }
 
 // Keep says that a cut is whole: the owner of each part has saved it. It removes what is older than this cut and the one of the
@@ -226,7 +219,7 @@ func (f *Folder) removeIf(is func(name) bool) error {
 
 // remove removes a file, if it is there.
 func (f *Folder) remove(file string) error {
-	if err := f.disk.remove(file); !errors.Is(err, fs.ErrNotExist) {
+	if err := f.disk.Remove(file); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -243,12 +236,12 @@ func (f *Folder) Close(finished bool) (errs error) {
 // clear removes all parts of this program, and what processes of former runs were writing.
 func (f *Folder) clear() error {
 	errs := f.removeIf(func(name) bool { return true })
-	files, err := f.disk.list()
+	files, err := f.disk.List()
 	errs = errors.Join(errs, err)
 	for _, file := range files {
 		if isTemporary(file) {
 			errs = errors.Join(errs, f.remove(file))
 		}
 	}
-	return errors.Join(errs, f.disk.sync())
+	return errors.Join(errs, f.disk.Sync())
 }

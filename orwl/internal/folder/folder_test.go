@@ -27,7 +27,7 @@ func TestSharedAndOwn(t *testing.T) {
 	} {
 		var nodes []node
 		for i := range p.nodes {
-			f, err := Open(dir(i), i, digest)
+			f, err := Open(Directory(dir(i)), i, digest)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestSharedAndOwn(t *testing.T) {
 // names are the files in a directory.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	all, err := directory(dir).list()
+	all, err := Directory(dir).List()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,21 +93,21 @@ func names(t *testing.T, dir string) []string {
 // A process finds the folder in use by another one that has its number, and not by others. The message says which process it is.
 func TestInUse(t *testing.T) {
 	dir := t.TempDir()
-	first, err := Open(dir, 2, digest)
+	first, err := Open(Directory(dir), 2, digest)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "node-2.part"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Open(dir, 2, digest)
+	_, err = Open(Directory(dir), 2, digest)
 	if !errors.Is(err, ErrInUse) || !strings.Contains(err.Error(), "(process ") || !strings.Contains(err.Error(), filepath.Join(dir, "node-2.lock")) {
 		t.Errorf("%v", err)
 	}
 	if !slices.Contains(names(t, dir), "node-2.part") {
 		t.Error("a process that has no lock removes what another one writes")
 	}
-	other, err := Open(dir, 3, digest)
+	other, err := Open(Directory(dir), 3, digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +117,7 @@ func TestInUse(t *testing.T) {
 	if err := errors.Join(first.Close(false), other.Close(false)); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Open(dir, 2, digest)
+	again, err := Open(Directory(dir), 2, digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestInUse(t *testing.T) {
 func TestOtherProgram(t *testing.T) {
 	d := newMemory()
 	p := program{1, 3}
-	theirs, err := open(d, 0, digest+1)
+	theirs, err := Open(d, 0, digest+1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestOtherProgram(t *testing.T) {
 	if err := theirs.Close(false); err != nil {
 		t.Fatal(err)
 	}
-	f, err := open(d, 0, digest)
+	f, err := Open(d, 0, digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestOtherProgram(t *testing.T) {
 	if d.files["node-7.part"] != nil || len(d.files) != before-1 {
 		t.Errorf("%d files are left, want %d", len(d.files), before-1)
 	}
-	theirs, err = open(d, 0, digest+1)
+	theirs, err = Open(d, 0, digest+1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestDamagedLater(t *testing.T) {
 		t.Errorf("a part with a task more: %v, %v", records, err)
 	}
 	d.files[nameOf(held).String()].Bytes()[30]++
-	if _, err := f.Load(held); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), d.path(nameOf(held).String())) {
+	if _, err := f.Load(held); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), d.Path(nameOf(held).String())) {
 		t.Errorf("%v", err)
 	}
 	if found, err := f.Look(); err != nil || len(found.Parts) != 0 || len(found.Unusable) != 1 {
@@ -295,7 +295,7 @@ func TestUnreadable(t *testing.T) {
 			}
 			return nil
 		}
-		f, err := open(d, 0, digest)
+		f, err := Open(d, 0, digest)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -323,7 +323,7 @@ func TestLookOnce(t *testing.T) {
 		}
 		return nil
 	}
-	f, err := open(d, 0, digest)
+	f, err := Open(d, 0, digest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -352,7 +352,7 @@ func TestErrorsUnlock(t *testing.T) {
 				}
 				return nil
 			}
-			f, err := open(d, 0, digest)
+			f, err := Open(d, 0, digest)
 			if err == nil {
 				err = f.Close(finished)
 			}
@@ -366,7 +366,7 @@ func TestErrorsUnlock(t *testing.T) {
 		t.Fatal(err)
 	}
 	var path *fs.PathError
-	if _, err := Open(dir, 0, digest); !errors.As(err, &path) || path.Op != "mkdir" {
+	if _, err := Open(Directory(dir), 0, digest); !errors.As(err, &path) || path.Op != "mkdir" {
 		t.Errorf("a file is opened as a folder: %v", err)
 	}
 }
@@ -374,7 +374,7 @@ func TestErrorsUnlock(t *testing.T) {
 // Save panics when it is told to write a part that no run has.
 func TestSavePanics(t *testing.T) {
 	d := newMemory()
-	f, err := open(d, 0, digest)
+	f, err := Open(d, 0, digest)
 	if err != nil {
 		t.Fatal(err)
 	}

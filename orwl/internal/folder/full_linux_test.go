@@ -14,7 +14,7 @@ import (
 // A cut that a full disk cannot take leaves the ones before. When there is room again, the next one is saved.
 func TestFullDisk(t *testing.T) {
 	dir := t.TempDir()
-	f, err := Open(dir, 0, digest)
+	f, err := Open(Directory(dir), 0, digest)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 
 // victim makes cuts until it is killed, and prints their rounds.
 func victim(dir string) error {
-	f, err := Open(dir, 0, digest)
+	f, err := Open(Directory(dir), 0, digest)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func TestKill(t *testing.T) {
 		if err := c.Wait(); err == nil || c.ProcessState.ExitCode() == 1 {
 			t.Fatalf("it ends with %v", err)
 		}
-		f, err := Open(dir, 0, digest)
+		f, err := Open(Directory(dir), 0, digest)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,16 +57,18 @@ func (m *memory) note(o operation) {
 	m.done = append(m.done, o)
 }
 
-func (m *memory) path(name string) string { return "disk/" + name }
+func (m *memory) Path(name string) string { return "disk/" + name }
 
-func (m *memory) list() ([]string, error) {
+func (m *memory) Make() error { return nil }
+
+func (m *memory) List() ([]string, error) {
 	if err := m.begins("list"); err != nil {
 		return nil, err
 	}
 	return slices.Collect(maps.Keys(m.files)), nil
 }
 
-func (m *memory) open(name string) (io.ReadCloser, int64, error) {
+func (m *memory) Open(name string) (io.ReadCloser, int64, error) {
 	if err := m.begins("open"); err != nil {
 		return nil, 0, err
 	}
@@ -89,7 +91,7 @@ func (f readFile) Close() error {
 	return nil
 }
 
-func (m *memory) create(name string) (file, error) {
+func (m *memory) Create(name string) (File, error) {
 	if err := m.begins("create"); err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ func (m *memory) create(name string) (file, error) {
 	return f, nil
 }
 
-func (m *memory) rename(from, to string) error {
+func (m *memory) Rename(from, to string) error {
 	if err := m.begins("rename"); err != nil {
 		return err
 	}
@@ -110,7 +112,7 @@ func (m *memory) rename(from, to string) error {
 	return nil
 }
 
-func (m *memory) remove(name string) error {
+func (m *memory) Remove(name string) error {
 	if err := m.begins("remove"); err != nil {
 		return err
 	}
@@ -122,7 +124,7 @@ func (m *memory) remove(name string) error {
 	return nil
 }
 
-func (m *memory) sync() error {
+func (m *memory) Sync() error {
 	if err := m.begins("names"); err != nil {
 		return err
 	}
@@ -130,7 +132,7 @@ func (m *memory) sync() error {
 	return nil
 }
 
-func (m *memory) lock(name string) (io.Closer, error) {
+func (m *memory) Lock(name string) (io.Closer, error) {
 	if m.locked[name] {
 		return nil, ErrInUse
 	}

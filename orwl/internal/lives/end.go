@@ -60,7 +60,9 @@ func Judge(all []Finish, kept int64) (v Verdict, bytes int64) {
 // Settled reports whether it is known if the run has a cut at its end: that is whole, or there will be none.
 func (k *Keeper) Settled() bool { return k.none || k.whole.Round == End }
 
-// Forget drops all cuts of this run.
+// Forget drops all cuts of this run. Those on disk are for the next start of the program: a node that leaves takes its part of them with it, and
+// need not stay for that.
 func (k *Keeper) Forget() {
+	k.forgot[k.life.Run] = true
 	maps.DeleteFunc(k.parts, func(p part, _ *records) bool { return p.Run == k.life.Run })
 }

@@ -91,6 +91,14 @@ func TestRuns(t *testing.T) {
 	if got := k.Report().Parts; !reflect.DeepEqual(got, want[:1]) {
 		t.Errorf("it keeps %v without the second run, want %v", got, want[:1])
 	}
+	k.Finds([]Found{{Held: want[1]}})
+	if got := k.Report().Parts; !reflect.DeepEqual(got, want[:1]) {
+		t.Errorf("it tells of %v, and what the disk has of the second run is for another start: want %v", got, want[:1])
+	}
+	begin(2)
+	if got := k.Report().Parts; len(got) != 2 {
+		t.Errorf("the second run has begun again, and it tells of %v", got)
+	}
 }
 
 // TestNone has the disk of a node fail at the end of a run. The chair tells all that there is no cut.

@@ -43,16 +43,21 @@ type Keeper struct {
 	found []Found // parts on disk
 	save  []part  // parts of this node that wait to be saved
 	chair chair
+
+	forgot map[uint64]bool // runs that have ended, and whose cuts are dropped: see Forget
 }
 
 // NewKeeper makes a keeper that keeps nothing.
-func NewKeeper() *Keeper { return &Keeper{parts: make(map[part]*records)} }
+func NewKeeper() *Keeper {
+	return &Keeper{parts: make(map[part]*records), forgot: make(map[uint64]bool)}
+}
 
 // Begin begins a run. The records that this node sends go to the new owners of their tasks.
 func (k *Keeper) Begin(l Life) (out []Letter) {
 	k.End()
 	k.life, k.asked, k.whole, k.began, k.over, k.none, k.save = l, 0, Key{}, true, false, false, nil
 	k.next = nil
+	delete(k.forgot, l.Run)
 	k.chair = chair{have: make(map[int]int), saved: make(map[int]int), leave: make(map[int]bool), did: make(map[int]balance.Load)}
 	if l.From.From == (Key{}) {
 		return nil
@@ -85,7 +90,7 @@ func (k *Keeper) Report() Report {
 		r.Parts = append(r.Parts, of.Held)
 	}
 	for _, f := range k.found {
-		if k.parts[part{f.Key, f.Owner}] == nil {
+		if k.parts[part{f.Key, f.Owner}] == nil && !k.forgot[f.Run] {
 			r.Parts = append(r.Parts, f.Held)
 		}
 	}
@@ -174,7 +179,8 @@ func (k *Keeper) Grow(round uint64) {
 	k.parts[p] = k.records(p, k.life.Mine)
 }
 
-// Passed says that this node's tasks are beyond the cut, up to a round, and some have not recorded it.
+// Passed says that this node's tasks are beyond the cut, up to a round, and some have not recorded it. If that round is 0, the node could not keep
+// its part.
 func (k *Keeper) Passed(round, most uint64) []Letter {
 	return []Letter{{0, Message{Kind: Past, Key: k.key(round), Most: most}}}
 }
@@ -377,7 +383,7 @@ func (c *chair) past(m Message) bool {
 	if m.Round != c.asked {
 		return false
 	}
-	c.asked = 0
+	c.asked, c.most = 0, max(c.most, m.Round) // no node takes a cut of that round any more
 	return true
 }
 

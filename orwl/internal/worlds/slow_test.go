@@ -84,15 +84,15 @@ func TestSlowNode(t *testing.T) {
 	const workers = 2
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 	p := &plate{rows: 6, cols: 4, sweeps: 420, slow: 100, fast: 260}
+	var w *world
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, 1)
-		w.count, w.addresses, w.runs, w.faults, w.gentle = 2, make([]string, 2), p, nil, true
-		w.play()
+		w = newWorld(1, "")
+		w.runs, w.disks, w.commands = p, nil, 0
+		w.plays(newCommand(2, true))
 		for _, c := range []struct{ from, to int }{{20, 99}, {150, 259}, {320, 419}} {
-			if got := p.efficiency(c.from, c.to, workers); got < 0.9 {
+			got := p.efficiency(c.from, c.to, workers)
+			if t.Logf("sweeps %d to %d: %.3f of what the processors can do", c.from, c.to, got); got < 0.9 {
 				w.complain("sweeps %d to %d: %.3f of what the processors can do", c.from, c.to, got)
-			} else {
-				t.Logf("sweeps %d to %d: %.3f of what the processors can do", c.from, c.to, got)
 			}
 		}
 		for _, p := range w.processes {
@@ -100,8 +100,6 @@ func TestSlowNode(t *testing.T) {
 				w.complain("node %d has had %d lives", p.seat, p.lives)
 			}
 		}
-		if t.Failed() {
-			t.Logf("%s", w.log.text.Bytes())
-		}
 	})
+	w.report(t)
 }

@@ -1,0 +1,58 @@
+package orwl
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/rings"
+)
+
+var (
+	mutantStages = flag.Int("orwl.mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through")
+	mutantNames  = flag.String("orwl.mutant", "", "TestMutants: try only the mutants whose names this pattern finds")
+)
+
+// telling are the mutants that the nightly tries. docs/STATUS.md says what is known of the others.
+var telling = []string{
+	"folder.go Runtime.openFolder: s.base = max(s.base, f.Base): dropped",
+	"folder.go cuts.isSaved: c.send(ctx, c.keeper.Passed(s.Round, 0)): dropped",
+	"folder.go survival.load: s.keeper.Loaded(h, records): dropped",
+	"restore.go Runtime.restore: _, err = rt.gather(ctx, \"filled\", nil): dropped",
+	"restore.go Runtime.restore: t.round.Set(r.Rounds): dropped",
+	"restore.go step.starts: s.rounds = s.start: dropped",
+	"restore.go Runtime.refill: best = a.task: dropped",
+	"lives.go Nodes.ended: s.keeper.End(): dropped",
+	"lives.go Nodes.ended: l.Outcome = message.Over: dropped",
+	"lives.go survival.same: s.items[rt.runs] = items: dropped",
+	"kept.go Runtime.finishLife: err = r.cuts.ends(ctx, all): dropped",
+}
+
+// TestMutants makes one mistake at a time in what joins lives, cuts and the folder to the runtime. Whole runs in virtual time have to notice, or the
+// tests of lives here:
+//
+//	ORWL_RING=night go test ./orwl -run TestMutants -orwl.mutants 3 -orwl.mutant '^kept.go' -timeout 6h
+func TestMutants(t *testing.T) {
+	rings.Needs(t, rings.Night)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
+	}
+	const here = "^Test(Lives|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason)$"
+	(&mutants.Plan{
+		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}},
+		Rules: mutants.Rules{
+			Spares:      func(string, string) bool { return false },
+			SparedCalls: []string{"Debug", "Info", "Warn", "Error"},           // what the log says
+			Computes:    func(file string) bool { return file != "lives.go" }, // where texts are sums, too
+			Returns:     true,
+		},
+		Stages: []mutants.Stage{
+			{Name: "few worlds", Package: "internal/worlds", Tests: "^TestWorlds$", Flags: []string{"-worlds", "60"}, Limit: 30 * time.Second},
+			{Name: "lives", Tests: here, Limit: time.Minute},
+			{Name: "worlds", Package: "internal/worlds", Tests: "^Test", Flags: []string{"-worlds", "600"}, Limit: 3 * time.Minute},
+		},
+		Telling: telling, Page: "testdata/survivors.md",
+	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *mutantNames})
+}
