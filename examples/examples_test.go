@@ -27,6 +27,7 @@ func TestExamples(t *testing.T) {
 		"life":        {".#..............\n..#.............\n###.............\n"},
 		"gaussseidel": {": 1296 sweeps, "},
 		"redblack":    {": 160 sweeps, "},
+		"multigrid":   {"255×255 cells in ", ": 12 sweeps, "},
 		"poisson":     {": 533 sweeps, ", "4865.736165971 in the middle"},
 		"pipelined":   {": 411 sweeps, ", "4865.7361152"},
 		"power":       {"year 900: times 1.0972007"},
