@@ -129,14 +129,12 @@ func TestPanelsOfLocks(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		task := rt.Task(name)
 		orwl.Writes[byte](task, r)
-		task.Do(func(task *orwl.Task) error {
-			pace := time.NewTicker(time.Millisecond)
-			defer pace.Stop()
-			for range inner.OfTask(task).Rounds(-1) {
-				table.Lock()
-				<-pace.C
-				table.Unlock()
-			}
+		pace := time.NewTicker(time.Millisecond)
+		t.Cleanup(pace.Stop)
+		task.Each(-1, func(int) error {
+			table.Lock()
+			<-pace.C
+			table.Unlock()
 			return nil
 		})
 	}
