@@ -160,13 +160,6 @@ func (p *player) meet() {
 	p.await(0, p.meeting, rma.AtLeast(uint64(p.met*p.ranks)))
 }
 
-// take marks the word as found and checks that no rank has found it before.
-func (p *player) take(target rma.Rank, disp rma.Disp, what string, args ...any) {
-	if by := p.CAS(target, disp, 0, uint64(p.me)+1); by != 0 {
-		p.fail("%s came twice, first to rank %d", fmt.Sprintf(what, args...), int(by)-1)
-	}
-}
-
 // distinct is a value that only rank p uses.
 func distinct(p rma.Rank, i int) uint64 { return 1<<60 | uint64(p)<<32 | uint64(i)<<8 | 0xa5 }
 
