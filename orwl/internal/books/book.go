@@ -328,7 +328,9 @@ func (b *book) rest() {
 	b.rested.Store(rested + p.Now() - began)
 }
 
-// sleep waits until another worker calls this one. It returns at once if there is mail.
+// sleep waits until another worker calls this one. It returns at once if there is mail, or a task that is worth a look: it looks once more
+// when others already see that it is tired, and call it. Else a worker that goes into a long body would call nobody, and what
+// has come to its book meanwhile would wait for the end of the body.
 func (b *book) sleep() {
 	p := b.pool
 	for i := range p.Patience {
@@ -338,10 +340,25 @@ func (b *book) sleep() {
 		relax(i)
 	}
 	p.store(&b.state, tired)
-	if p.load(&b.mail) == 0 && !p.isOver() {
+	if p.load(&b.mail) == 0 && !p.isOver() && !p.worth(b.number) {
 		b.bed.Park()
 	}
 	p.store(&b.state, busy)
+}
+
+// worth reports whether a book has a task that is worth a look by the worker of a book.
+func (p *Pool) worth(own uint32) bool {
+	for _, b := range p.books {
+		if b.number != own && b.short.Load() {
+			continue
+		}
+		p.acquire(int(own), b)
+		some := !b.look.empty()
+		if p.release(int(own), b); some {
+			return true
+		}
+	}
+	return false
 }
 
 // parked is called when the worker has stopped. It does not stay so if it is called meanwhile.
