@@ -9,7 +9,6 @@ import (
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
-	"github.com/orwl/go-orwl/orwl/internal/spread"
 )
 
 // seats say how many workers this node has, and on which CPUs they run.
@@ -37,10 +36,9 @@ func (o Options) checkPins() error {
 	return nil
 }
 
-// seat gives each step task of this node its home worker. In a run of several nodes, and
-// where workers are pinned, step tasks that share much get the same worker or workers that
-// are near each other. Otherwise they are dealt by index: neighbours in the program mostly
-// share much, and unpinned workers of one node have no place.
+// seat gives each step task of this node its home worker. Step tasks that share much get the same worker
+// or workers that are near each other. Tasks that share often wait for each other, so tasks of
+// different workers may mostly run at the same time.
 func (rt *Runtime) seat() (err error) {
 	rt.seats, err = rt.seatsFor(rt.tasks)
 	return err
@@ -61,10 +59,6 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 		markNear(steps, crossing(tasks))
 	}
 	s.workers = min(processors(), len(steps))
-	if rt.Nodes() == 1 && !rt.o.PinWorkers {
-		take(steps, spread.SeatsByIndex(len(steps), s.workers))
-		return s, nil
-	}
 	tree := rt.o.machine()
 	if rt.o.PinWorkers {
 		s.workers = min(s.workers, tree.Ranks())

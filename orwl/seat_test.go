@@ -66,6 +66,43 @@ func TestNeighboursShareAWorker(t *testing.T) {
 	}
 }
 
+// Two tasks of a column take turns: one writes what the other one reads. They share a worker, so that the other
+// worker has a column, too, in each step.
+func TestTasksThatTakeTurnsShareAWorker(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	const columns = 16
+	name := func(column, half int) string { return fmt.Sprint(column, "/", half) }
+	rt := mustNew(t, Options{})
+	for half := range 2 {
+		for c := range columns {
+			rt.Resource(name(c, half), 8)
+		}
+	}
+	for half := range 2 {
+		for c := range columns {
+			task := rt.Task(name(c, half))
+			task.Write(rt.Lookup(name(c, half)))
+			for d := max(c-1, 0); d <= min(c+1, columns-1); d++ {
+				task.Read(rt.Lookup(name(d, 1-half)))
+			}
+		}
+	}
+	stepGrid(rt)
+	if err := errors.Join(rt.spread(), rt.seat()); err != nil {
+		t.Fatal(err)
+	}
+	on := make([]int, 2)
+	for c := range columns {
+		a, b := rt.tasks[c].step.seat, rt.tasks[columns+c].step.seat
+		if on[a]++; a != b {
+			t.Errorf("the tasks of column %d have workers %d and %d, want one", c, a, b)
+		}
+	}
+	if on[0] != columns/2 || on[1] != columns/2 {
+		t.Errorf("workers have %v columns, want %d each", on, columns/2)
+	}
+}
+
 // In a column of rows on two nodes, the rows at the border are urgent, and
 // their neighbours.
 func TestStepsNearAnotherNodeAreUrgent(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 // mostSimulator is how many bytes the simulator has at most, gzipped.
 const mostSimulator = 1_000_000
 
-// TestPlay builds the page of orwl play, and goes through its stories in a browser.
-func TestPlay(t *testing.T) {
+// TestPlayPage builds the page of orwl play, and goes through its stories in a browser.
+func TestPlayPage(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	simulator, err := buildSimulator()
 	if err != nil {

@@ -1,26 +1,27 @@
 #include "textflag.h"
 
 // Each register holds four lanes for the whole time.
-// func iterateAVX(x *[64]float64, iterations int)
-TEXT ·iterateAVX(SB), NOSPLIT, $0-16
+// func iterateAVX(x, begin *[64]float64, iterations int)
+TEXT ·iterateAVX(SB), NOSPLIT, $0-24
 	MOVQ x+0(FP), AX
-	MOVQ iterations+8(FP), CX
-	VMOVUPD 0(AX), Y0
-	VMOVUPD 32(AX), Y1
-	VMOVUPD 64(AX), Y2
-	VMOVUPD 96(AX), Y3
-	VMOVUPD 128(AX), Y4
-	VMOVUPD 160(AX), Y5
-	VMOVUPD 192(AX), Y6
-	VMOVUPD 224(AX), Y7
-	VMOVUPD 256(AX), Y8
-	VMOVUPD 288(AX), Y9
-	VMOVUPD 320(AX), Y10
-	VMOVUPD 352(AX), Y11
-	VMOVUPD 384(AX), Y12
-	VMOVUPD 416(AX), Y13
-	VMOVUPD 448(AX), Y14
-	VMOVUPD 480(AX), Y15
+	MOVQ begin+8(FP), BX
+	MOVQ iterations+16(FP), CX
+	VMOVUPD 0(BX), Y0
+	VMOVUPD 32(BX), Y1
+	VMOVUPD 64(BX), Y2
+	VMOVUPD 96(BX), Y3
+	VMOVUPD 128(BX), Y4
+	VMOVUPD 160(BX), Y5
+	VMOVUPD 192(BX), Y6
+	VMOVUPD 224(BX), Y7
+	VMOVUPD 256(BX), Y8
+	VMOVUPD 288(BX), Y9
+	VMOVUPD 320(BX), Y10
+	VMOVUPD 352(BX), Y11
+	VMOVUPD 384(BX), Y12
+	VMOVUPD 416(BX), Y13
+	VMOVUPD 448(BX), Y14
+	VMOVUPD 480(BX), Y15
 	TESTQ CX, CX
 	JLE   done
 

@@ -2,4 +2,4 @@
 
 package taskbench
 
-func iterate(x *[lanes]float64, iterations int) { iterateHere(x, iterations) }
+func iterate(x, begin *[lanes]float64, iterations int) { iterateHere(x, begin, iterations) }

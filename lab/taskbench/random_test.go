@@ -26,13 +26,12 @@ func TestSipHash(t *testing.T) {
 // TestCompute compares the kernel of this processor with its listing.
 func TestCompute(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 5, 100} {
-		var got, want [lanes]float64
-		for i := range got {
-			got[i] = -0.5 + float64(i)/100
+		var first, got, want [lanes]float64
+		for i := range first {
+			first[i] = -0.5 + float64(i)/100
 		}
-		want = got
-		iterate(&got, n)
-		iterateHere(&want, n)
+		iterate(&got, &first, n)
+		iterateHere(&want, &first, n)
 		for i := range got {
 			if math.Float64bits(got[i]) != math.Float64bits(want[i]) {
 				t.Fatalf("%d iterations, lane %d: %v, want %v", n, i, got[i], want[i])

@@ -90,7 +90,7 @@ func (p *Program) parts() []int {
 // are dealt by index.
 func (p *Program) Seats(tree *topology.Tree) ([]int, error) {
 	if p.tooLarge() {
-		return SeatsByIndex(len(p.On), tree.Ranks()), nil
+		return seatsByIndex(len(p.On), tree.Ranks()), nil
 	}
 	g, err := placement.GraphOf(len(p.On), p.Accesses, p.Sizes)
 	if err != nil {
@@ -107,8 +107,8 @@ func (p *Program) Seats(tree *topology.Tree) ([]int, error) {
 	return seats, nil
 }
 
-// SeatsByIndex deals tasks to workers in their order.
-func SeatsByIndex(tasks, workers int) []int {
+// seatsByIndex deals tasks to workers in their order.
+func seatsByIndex(tasks, workers int) []int {
 	seats := make([]int, tasks)
 	for i := range seats {
 		seats[i] = i * workers / tasks
