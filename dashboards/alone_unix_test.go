@@ -40,7 +40,7 @@ func well(t *testing.T) *scene {
 	return &scene{job: promserver.Job{Name: "orwl-well", Targets: []string{n.address}}}
 }
 
-// stalls is a run of ten tasks. One never releases what the others want, and counts as computing. So
+// stalls is a run of ten tasks. One never releases what the others want to read, and counts as computing. So
 // nine of ten processors have nothing to do.
 func stalls(t *testing.T) *scene {
 	processors := runtime.GOMAXPROCS(10)
@@ -53,7 +53,11 @@ func stalls(t *testing.T) *scene {
 	r := rt.Resource("r", 8)
 	for i := range 10 {
 		task := rt.Task(fmt.Sprint("task ", i))
-		orwl.Writes[byte](task, r)
+		if i == 0 {
+			orwl.Writes[byte](task, r)
+		} else {
+			orwl.Reads[byte](task, r)
+		}
 		task.Each(-1, func(int) error {
 			<-task.Context().Done()
 			return nil

@@ -48,17 +48,18 @@ func (b *book) sleepIn(bed bed) {
 	bed.Init(b.parked)
 }
 
-// The states of a worker. Only the worker itself makes it busy or tired, and the change from asleep
+// The states of a worker. Only the worker itself makes it busy, tired or away, and the change from asleep
 // wakes it:
 //
-//	busy ──▶ tired ──▶ asleep
-//	  ▲        │          │
-//	  └── called ◀────────┘
+//	away ◀──▶ busy ──▶ tired ──▶ asleep
+//	            ▲        │          │
+//	            └── called ◀────────┘
 const (
 	busy   = iota
 	tired  // it is about to sleep, and looks at its mail once more
 	asleep // it sleeps
 	called // it is not to sleep
+	away   // it is in a long body
 )
 
 // lock is a ticket lock: its holder sees whether another worker waits.
@@ -208,12 +209,15 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 	if b.short.Load() {
 		o = p.Run(worker, int(task), k)
 	} else {
-		if !b.look.empty() {
+		own := p.books[worker]
+		p.store(&own.state, away)
+		if !b.look.empty() || p.load(&own.mail) != 0 {
 			p.callHelp()
 		}
 		p.release(worker, b)
 		p.flush(worker)
 		o = p.Run(worker, int(task), k)
+		p.store(&own.state, busy)
 		p.flush(worker)
 		p.acquire(worker, b)
 	}
@@ -286,16 +290,26 @@ func (b *book) post(e uint32) {
 	b.rise()
 }
 
-// rise ends the sleep of the book's worker, or keeps it from sleeping.
+// rise has the book's worker look: it ends its sleep, or keeps it from sleeping. If the worker is in a long body, another one looks.
 func (b *book) rise() {
 	p := b.pool
-	if p.load(&b.state) == busy {
-		return // it looks at its mail before it sleeps
-	}
-	p.point()
-	before := b.state.Swap(called)
-	if p.saw(before); before == asleep {
-		b.bed.Unpark()
+	for {
+		before := p.load(&b.state)
+		switch before {
+		case busy, called:
+			return // it looks at its mail before it sleeps, and before a long body
+		case away:
+			p.callHelp()
+			return
+		}
+		p.point()
+		risen := b.state.CompareAndSwap(before, called)
+		if p.saw(b.state.Load()); risen {
+			if before == asleep {
+				b.bed.Unpark()
+			}
+			return
+		}
 	}
 }
 
@@ -353,7 +367,7 @@ func (p *Pool) worth(own uint32) bool {
 			continue
 		}
 		p.acquire(int(own), b)
-		some := !b.look.empty()
+		some := !b.look.empty() || p.load(&b.mail) != 0
 		if p.release(int(own), b); some {
 			return true
 		}

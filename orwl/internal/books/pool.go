@@ -263,9 +263,11 @@ func (p *Pool) works(worker int) (on bool) {
 			return
 		}
 		value := recover()
-		if b := p.books[worker].holds; b != nil {
+		own := p.books[worker]
+		if b := own.holds; b != nil {
 			p.release(worker, b)
 		}
+		p.store(&own.state, busy)
 		p.Died(worker, value)
 		on = value != nil
 	}()
@@ -301,7 +303,7 @@ func (p *Pool) flush(worker int) {
 // callHelp wakes one worker that sleeps.
 func (p *Pool) callHelp() {
 	for _, b := range p.books {
-		if p.load(&b.state) != busy {
+		if s := p.load(&b.state); s != busy && s != away {
 			b.rise()
 			return
 		}
