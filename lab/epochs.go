@@ -3,8 +3,8 @@ package lab
 import (
 	"time"
 
-	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/lab/epoch"
+	"github.com/orwl/go-orwl/net/rma"
 )
 
 // The benchmarks of foMPI are about windows and epochs, without a lock of ours. Package net/rma has

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/topology"
 )
 

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/topology"
 )
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/lab/arena"
-	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/lab/meter"
+	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"

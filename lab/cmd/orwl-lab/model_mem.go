@@ -4,9 +4,9 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/orwl/go-orwl/lab/meter"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/lab/meter"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/topology"
 )

@@ -8,9 +8,9 @@ import (
 	"strconv"
 
 	"github.com/orwl/go-orwl/internal/crew"
+	"github.com/orwl/go-orwl/lab/meter"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/lab/meter"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/shm"
 	"github.com/orwl/go-orwl/net/topology"
