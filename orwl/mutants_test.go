@@ -1,7 +1,6 @@
 package orwl
 
 import (
-	"flag"
 	"testing"
 	"time"
 
@@ -10,18 +9,15 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
-var (
-	mutantStages = flag.Int("orwl.mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through")
-	mutantNames  = flag.String("orwl.mutant", "", "TestMutants: try only the mutants whose names this pattern finds")
-)
+var tried = mutants.Flags("orwl")
 
-// telling are the mutants that the nightly tries. docs/STATUS.md says what is known of the others.
+// telling are the mutants that the nightly tries: each takes long. A change tries the first one. docs/STATUS.md says what is known of the others.
 var telling = []string{
+	"restore.go Runtime.restore: t.round.Set(r.Rounds): dropped",
 	"folder.go Runtime.openFolder: s.base = max(s.base, f.Base): dropped",
 	"folder.go cuts.isSaved: c.send(ctx, c.keeper.Passed(s.Round, 0)): dropped",
 	"folder.go survival.load: s.keeper.Loaded(h, records): dropped",
 	"restore.go Runtime.restore: _, err = rt.gather(ctx, \"filled\", nil): dropped",
-	"restore.go Runtime.restore: t.round.Set(r.Rounds): dropped",
 	"restore.go step.starts: s.rounds = s.start: dropped",
 	"restore.go Runtime.refill: best = a.task: dropped",
 	"lives.go Nodes.ended: s.keeper.End(): dropped",
@@ -35,7 +31,7 @@ var telling = []string{
 //
 //	ORWL_RING=night go test ./orwl -run TestMutants -orwl.mutants 3 -orwl.mutant '^kept.go' -timeout 6h
 func TestMutants(t *testing.T) {
-	rings.Needs(t, rings.Night)
+	rings.Needs(t, rings.Change)
 	if invariant.Enabled || rings.Repeated() {
 		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
@@ -53,6 +49,6 @@ func TestMutants(t *testing.T) {
 			{Name: "lives", Tests: here, Limit: time.Minute},
 			{Name: "worlds", Package: "internal/worlds", Tests: "^Test", Flags: []string{"-worlds", "600"}, Limit: 3 * time.Minute},
 		},
-		Telling: telling, Page: "testdata/survivors.md",
-	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *mutantNames})
+		Telling: telling[:rings.Of(0, 1, len(telling))], Page: "testdata/survivors.md",
+	}).Run(t, *tried)
 }

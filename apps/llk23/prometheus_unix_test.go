@@ -106,7 +106,7 @@ func TestPanels(t *testing.T) {
 	targets := freeport.Addresses(t, 3)
 	s.Watch(promserver.Job{Name: "orwl", Targets: targets})
 	dying(t, targets[0])
-	s.Until("max(orwl_life)", func(life float64) bool { return life == 2 })
+	s.Until("max(orwl_life)", func(life float64) bool { return life >= 2 }) // the nodes that are left may balance the work
 	s.Until("max(orwl_cuts_total)", func(cuts float64) bool { return cuts > 0 })
 	pages, err := dashboards.Pages()
 	if err != nil {
