@@ -1,6 +1,7 @@
 package orwl
 
 import (
+	"flag"
 	"testing"
 	"time"
 
@@ -9,7 +10,10 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
-var tried = mutants.Flags("orwl")
+var (
+	mutantStages = flag.Int("orwl.mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through")
+	mutantNames  = flag.String("orwl.mutant", "", "TestMutants: try only the mutants whose names this pattern finds")
+)
 
 // telling are the mutants that the nightly tries: each takes long. A change tries the first one. docs/STATUS.md says what is known of the others.
 var telling = []string{
@@ -50,5 +54,5 @@ func TestMutants(t *testing.T) {
 			{Name: "worlds", Package: "internal/worlds", Tests: "^Test", Flags: []string{"-worlds", "600"}, Limit: 3 * time.Minute},
 		},
 		Telling: telling[:rings.Of(0, 1, len(telling))], Page: "testdata/survivors.md",
-	}).Run(t, *tried)
+	}).Run(t, mutants.Trial{Flags: "orwl", Stages: *mutantStages, Only: *mutantNames})
 }

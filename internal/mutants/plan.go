@@ -72,7 +72,7 @@ type Trial struct {
 	Only   string // a pattern that the names of the mutants match
 
 	stages *rings.Budget // replaces Stages
-	flags  string        // the beginning of the names of its flags
+	Flags  string        // the beginning of the names of its flags
 }
 
 // allStages is more than any plan has.
@@ -81,7 +81,7 @@ const allStages = 99
 // Flags is a trial that two flags of the test binary choose: -NAME.mutants and -NAME.mutant. The
 // nightly tries all mutants.
 func Flags(name string) *Trial {
-	trial := &Trial{flags: name}
+	trial := &Trial{Flags: name}
 	trial.stages = rings.Size(name+".mutants", 0, 0, allStages, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through")
 	flag.StringVar(&trial.Only, name+".mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
 	return trial

@@ -29,7 +29,7 @@ func (p *Plan) Run(t testing.TB, trial Trial) {
 	}
 	if trial.Stages == 0 {
 		l.tryTelling(t)
-		t.Logf("%d of %d mutants were tried; try all with -%s.mutants %d -timeout 6h", len(l.Telling), len(l.mutants), trial.flags, len(l.Stages))
+		t.Logf("%d of %d mutants were tried; try all with -%s.mutants %d -timeout 6h", len(l.Telling), len(l.mutants), trial.Flags, len(l.Stages))
 		return
 	}
 	l.tryAll(t, l.Stages[:min(trial.Stages, len(l.Stages))], trial)
@@ -63,7 +63,7 @@ func (l *laboratory) tryAll(t testing.TB, stages []Stage, trial Trial) {
 	t.Helper()
 	pattern, err := regexp.Compile(trial.Only)
 	if err != nil {
-		t.Fatalf("-%s.mutant: %v", trial.flags, err)
+		t.Fatalf("-%s.mutant: %v", trial.Flags, err)
 	}
 	var chosen []int
 	for i, m := range l.mutants {
