@@ -193,7 +193,7 @@ func (p *planned) join(a *Access) error {
 	h := p.of[a.resource]
 	if h == nil {
 		var err error
-		if h, err = queue.NewHold(a.resource, p.run, p.snapshots[a.resource.Name()]); err != nil {
+		if h, err = queue.NewHold(a.resource, p.run, p.snapshots[a.resource.Name()] || a.task.rt.endsBy(a.resource)); err != nil {
 			return err
 		}
 		p.of[a.resource] = h

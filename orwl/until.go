@@ -120,8 +120,16 @@ func (rt *Runtime) recall(r *run) {
 		return // the record may have the end of an earlier run
 	}
 	for _, e := range rt.until {
-		r.ends(r.planned.of[e.record].Bytes())
+		h := r.planned.of[e.record]
+		h.Enter() // another node may write the record already
+		r.ends(h.Bytes())
+		h.Leave()
 	}
+}
+
+// endsBy reports whether a resource is the record of a reduction that may end the run.
+func (rt *Runtime) endsBy(r *queue.Resource) bool {
+	return slices.ContainsFunc(rt.until, func(e declaredEnd) bool { return e.record == r })
 }
 
 // over reports whether the run has ended before a round.
