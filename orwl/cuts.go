@@ -405,6 +405,10 @@ func (c *cuts) wishes(ctx context.Context) {
 	}
 }
 
+// leastPrice is what a life must have lost by an imbalance, at least, before it ends for that: what a machine does for a moment is
+// not worth another life, and no run of a second or two needs one.
+const leastPrice = time.Second
+
 // did is what this node has done in this run and life.
 func (c *cuts) did() (l balance.Load) {
 	p := c.planned.Load()
@@ -430,7 +434,7 @@ func (c *cuts) weigh(all []balance.Load) {
 	if c.life.Run == 1 {
 		s.price = time.Unix(0, c.planned.Load().began.Load()).Sub(s.since)
 	}
-	c.watch.Price = int64(s.price)
+	c.watch.Price = int64(max(s.price, leastPrice))
 	to := c.watch.Add(all)
 	if to == nil {
 		s.tries = c.watch.Tries

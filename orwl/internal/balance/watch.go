@@ -27,8 +27,6 @@ const (
 	leastGain = 110
 	// leastWall is how long a window is, in nanoseconds: a shorter one shows what the operating system did.
 	leastWall = 200_000_000
-	// leastPrice is what another life costs at least, in nanoseconds: what a machine does for a moment is not worth one.
-	leastPrice = 100_000_000
 	// calm is for how many times the price the division must be good until the price counts half as often.
 	calm = 8
 	// leastDone is how many rounds of units each worker does in a window, at least. A round that has begun in the window before counts in
@@ -69,7 +67,7 @@ func (w *Watch) Add(all []Load) (weights []int) {
 	w.before = slices.Clone(all)
 	to := weigh(w.Weights, window)
 	lost := loses(window, to)
-	price := max(w.Price, leastPrice) << w.Tries
+	price := w.Price << w.Tries
 	if lost == 0 {
 		w.windows, w.lost = 0, 0
 		if w.good += window[0].Wall; w.good >= calm*price {
