@@ -220,7 +220,8 @@ func TestLeaves(t *testing.T) {
 	}
 }
 
-// TestLeavesOfStages has a node asked to leave in one of several short runs. It leaves at the end of a run, if there is no cut before.
+// TestLeavesOfStages has a node asked to leave in one of several short runs. It leaves at the end of a run, if there is no cut before. If that end comes
+// when a cut is just whole, the node has the only copy of its part of the end: it stays for another life, and hands the part over.
 func TestLeavesOfStages(t *testing.T) {
 	t.Parallel()
 	const nodes, leaver = 3, 1
@@ -246,7 +247,7 @@ func TestLeavesOfStages(t *testing.T) {
 		return nil
 	})
 	for i, err := range errs {
-		if err != nil || ended[i] == (i == leaver) || i != leaver && lives[i] != 2 {
+		if err != nil || ended[i] == (i == leaver) || i != leaver && (lives[i] < 2 || lives[i] > 3) {
 			t.Errorf("node %d has had %d lives, and ended %v: %v", i, lives[i], ended[i], err)
 		}
 	}
