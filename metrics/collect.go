@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/orwl/go-orwl/internal/inner"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -304,5 +305,5 @@ func (m *Metrics) label(t *task) string {
 }
 
 func (s taskSums) with(t *task) taskSums {
-	return taskSums{s.rounds + uint64(t.Round()), s.computed + t.computed, s.slept + t.slept}
+	return taskSums{s.rounds + uint64(inner.OfTask(t.Task).Did()), s.computed + t.computed, s.slept + t.slept}
 }

@@ -426,7 +426,7 @@ func standing(t *testing.T, m *Metrics, registry *prometheus.Registry) (end func
 func TestLivesAndCuts(t *testing.T) {
 	t.Setenv("ORWL_LIVES", "3") // lives end without a reason
 	m, registry := made(t, Options{})
-	lives, cuts := 0.0, 0.0
+	lives, cuts, rounds := 0.0, 0.0, 0.0
 	err := orwl.Run(t.Context(), orwl.Options{Observers: []orwl.Observer{m}}, func(ctx context.Context, rt *orwl.Runtime) error {
 		lives++
 		m.Life(rt)
@@ -434,7 +434,8 @@ func TestLivesAndCuts(t *testing.T) {
 		orwl.Writes[uint64](a, rt.Resource("r", 64))
 		sum := uint64(0)
 		a.Each(2000, func(int) error {
-			for i := range uint64(20_000) {
+			rounds++
+			for i := range uint64(200_000) {
 				sum = sum*31 + i
 			}
 			if sum == 0 { // so the compiler keeps the loop
@@ -456,6 +457,9 @@ func TestLivesAndCuts(t *testing.T) {
 	})
 	if err != nil || cuts == 0 || value(t, registry, "orwl_cut_failures_total") != 0 || value(t, registry, "orwl_cut_age_seconds") < 0 {
 		t.Errorf("%v after %v lives with %v cuts", err, lives, cuts)
+	}
+	if got := value(t, registry, "orwl_task_rounds_total"); lives < 2 || got != rounds { // with those that were done again
+		t.Errorf("%v rounds in %v lives, and the metrics say %v", rounds, lives, got)
 	}
 	if awake, asleep := value(t, registry, "orwl_workers", "state=awake"), value(t, registry, "orwl_workers", "state=asleep"); awake < 0 || asleep < 0 {
 		t.Errorf("%v workers are awake and %v asleep", awake, asleep)

@@ -420,7 +420,7 @@ func (c *cuts) did() (l balance.Load) {
 			if !t.ended.Load() {
 				l.Units++
 			}
-			l.Done += t.Round() - int64(t.step.start)
+			l.Done += t.did()
 		}
 	}
 	l.Workers, l.Wall = len(p.workers), time.Now().UnixNano()-p.began.Load()

@@ -48,6 +48,8 @@ func (t innerTask) Write(r *resource.Resource) any { return t.t.writes(r) }
 
 func (t innerTask) Unit() { t.t.unit = true }
 
+func (t innerTask) Did() int64 { return t.t.did() }
+
 func (t innerTask) Accesses() []inner.Access {
 	all := make([]inner.Access, len(t.t.accesses))
 	for i, a := range t.t.accesses {

@@ -22,7 +22,7 @@ var telling = []string{
 	"folder.go cuts.isSaved: c.send(ctx, c.keeper.Passed(s.Round, 0)): dropped",
 	"folder.go survival.load: s.keeper.Loaded(h, records): dropped",
 	"restore.go Runtime.restore: _, err = rt.gather(ctx, \"filled\", nil): dropped",
-	"restore.go step.starts: s.rounds = s.start: dropped",
+	"restore.go step.starts: s.rounds = s.round: dropped",
 	"restore.go Runtime.refill: best = a.task: dropped",
 	"lives.go Nodes.ended: s.keeper.End(): dropped",
 	"lives.go Nodes.ended: l.Outcome = message.Over: dropped",

@@ -161,7 +161,7 @@ func (p *planned) number(tasks []*Task) {
 
 // idles reports whether the task has no rounds in this run.
 func (t *Task) idles() bool {
-	return t.step != nil && t.step.rounds >= 0 && t.step.rounds <= t.step.start
+	return t.step != nil && t.step.rounds >= 0 && t.step.rounds <= int(t.step.start.Load())
 }
 
 // left is how many rounds of the step a run begins with.
@@ -169,7 +169,7 @@ func (s *step) left() int {
 	if s.rounds < 0 {
 		return plan.Open
 	}
-	return max(0, s.rounds-s.start)
+	return max(0, s.rounds-int(s.start.Load()))
 }
 
 // owners says who runs each counter.
@@ -445,7 +445,7 @@ func (p *planned) pace() *inspect.Pace {
 	if work == 0 || len(circle) == 0 {
 		return nil
 	}
-	rounds := p.tasks[circle[0]].Round() - int64(p.tasks[circle[0]].step.start)
+	rounds := p.tasks[circle[0]].did()
 	if rounds == 0 {
 		return nil
 	}

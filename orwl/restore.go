@@ -74,9 +74,10 @@ func (rt *Runtime) restore(ctx context.Context, c *cuts, restored <-chan map[int
 
 // starts has a step begin after some rounds.
 func (s *step) starts(rounds uint64, ended bool) {
-	s.round, s.start = int(rounds), int(rounds)
+	s.round = int(rounds)
+	s.start.Store(int64(rounds)) // before Task.round: see did
 	if ended {
-		s.rounds = s.start
+		s.rounds = s.round
 	}
 }
 
@@ -85,7 +86,7 @@ func (rt *Runtime) refill(ctx context.Context, c *cuts, t *Task, content lives.C
 	r := rt.resources[c.names[content.Resource]]
 	best := t
 	for _, a := range c.writers[r.Name()] {
-		if a.task.step.start >= best.step.start {
+		if a.task.step.start.Load() >= best.step.start.Load() {
 			best = a.task
 		}
 	}

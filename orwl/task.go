@@ -45,6 +45,14 @@ func (t *Task) Node() int { return t.on }
 // Round is how many rounds the task has been through.
 func (t *Task) Round() int64 { return int64(t.round.Load()) }
 
+// did is how many rounds have ended in this life. Any goroutine may ask.
+func (t *Task) did() int64 {
+	if t.step == nil {
+		return 0
+	}
+	return max(0, t.Round()-t.step.start.Load())
+}
+
 // reads declares that the task reads r in each round.
 func (t *Task) reads(r *resource.Resource) *Access { return t.access(core(r), queue.Read) }
 
@@ -168,13 +176,13 @@ func (t *Task) died(value any) error {
 type step struct {
 	task   *Task
 	body   func(round int) error
-	rounds int   // negative: until the run ends
-	said   int   // rounds as declared: Last changes only rounds
-	round  int   // of the next run of the body
-	start  int   // the round in which this life begins
-	seat   int16 // the number of its home worker
-	near   bool  // its task is near another node: the step is urgent
-	waits  bool  // it has told the observers in this round
+	rounds int          // negative: until the run ends
+	said   int          // rounds as declared: Last changes only rounds
+	round  int          // of the next run of the body
+	start  atomic.Int64 // the round in which this life begins
+	seat   int16        // the number of its home worker
+	near   bool         // its task is near another node: the step is urgent
+	waits  bool         // it has told the observers in this round
 }
 
 // Each gives the task its body, which is called once in each of so many rounds, or until the run ends if rounds is

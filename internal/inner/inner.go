@@ -43,6 +43,8 @@ type Task interface {
 	Accesses() []Access
 	// Unit says that the task stands for a unit of the work that the nodes have got by their weights.
 	Unit()
+	// Did is how many rounds of the task have ended in this life. Any goroutine may ask.
+	Did() int64
 }
 
 // Access is an *orwl.Access.
