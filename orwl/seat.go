@@ -134,7 +134,7 @@ var spare struct {
 	with int // GOMAXPROCS with the spare one
 }
 
-// takeSpare makes the spare processor until giveBack is called.
+// takeSpare makes the spare processor, until giveSpare is called as often.
 func takeSpare() {
 	spare.mu.Lock()
 	defer spare.mu.Unlock()
