@@ -234,40 +234,6 @@ func unalignedBulk(p *player, at rma.Disp) {
 	p.stillGood(at)
 }
 
-// refusesEverything tries every operation that takes an address.
-func (p *player) refusesEverything(q rma.Rank, disp rma.Disp) {
-	word := make([]byte, 8)
-	p.refuses("Put", q, disp, func() { p.Put(q, disp, 1) })
-	p.refuses("Get", q, disp, func() { p.Get(q, disp) })
-	p.refuses("Accumulate", q, disp, func() { p.Accumulate(q, disp, rma.Sum, 1) })
-	p.refuses("FetchOp", q, disp, func() { p.FetchOp(q, disp, rma.Sum, 1) })
-	p.refuses("CAS", q, disp, func() { p.CAS(q, disp, 0, 1) })
-	p.refuses("Await", q, disp, func() { _, _ = p.Await(p.ctx, q, disp, rma.AtLeast(0)) })
-	p.refuses("PutBytes", q, disp, func() { p.PutBytes(q, disp, word) })
-	p.refuses("GetBytes", q, disp, func() { p.GetBytes(q, disp, word) })
-}
-
-// refuses checks that an operation panics with an *AddressError that names the
-// address.
-func (p *player) refuses(what string, q rma.Rank, disp rma.Disp, operation func()) {
-	defer func() {
-		value := recover()
-		if value == nil {
-			p.fail("%s of rank %d, displacement %v did not panic", what, q, disp)
-			return
-		}
-		err, ok := value.(error)
-		refusal, typed := errors.AsType[*rma.AddressError](err)
-		switch {
-		case !ok || !typed:
-			p.fail("%s of rank %d, displacement %v panicked with %v, want an *rma.AddressError", what, q, disp, value)
-		case refusal.Target != q || refusal.Disp != disp || refusal.Operation == "" || refusal.Why == "":
-			p.fail("%s of rank %d, displacement %v panicked with %+v", what, q, disp, *refusal)
-		}
-	}()
-	operation()
-}
-
 // stillGood checks that memory is unchanged and that operations work.
 func (p *player) stillGood(at rma.Disp) {
 	p.check(p.Err())
