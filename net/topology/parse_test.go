@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/excerpt"
 	"pgregory.net/rapid"
 )
 
@@ -209,9 +210,9 @@ func checkPointsIntoText(t *testing.T, text string, err error) {
 	if !errors.As(err, &bad) || text[bad.Offset:][:len(bad.Word)] != bad.Word {
 		t.Fatalf("%q: %#v", text, err)
 	}
-	line, caret := bad.excerpt()
-	if strings.ContainsAny(line, "\n\t\r") || len([]rune(caret)) > len([]rune(line))+1 {
-		t.Fatalf("%q: caret does not point into the text:\n%s\n%s", text, line, caret)
+	line, mark := excerpt.Of(bad.Text, bad.Offset, bad.Word)
+	if strings.ContainsAny(line, "\n\t\r") || len([]rune(mark)) > len([]rune(line))+1 {
+		t.Fatalf("%q: the mark does not point into the text:\n%s\n%s", text, line, mark)
 	}
 	if bad.Reason == "" || bad.Allowed == "" {
 		t.Fatalf("%q: %#v lacks a reason or the alternatives", text, bad)
