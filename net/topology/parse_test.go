@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/excerpt"
 	"pgregory.net/rapid"
+
+	"github.com/orwl/go-orwl/internal/excerpt"
 )
 
 func TestParse(t *testing.T) {
