@@ -12,7 +12,8 @@ const module = "github.com/orwl/go-orwl"
 // The order is checked: a row names only rows above it.
 var layers = []layer{
 	// The ground: what a machine looks like, and what a window promises.
-	{path: "net/topology", pure: true},
+	{path: "internal/excerpt", pure: true},
+	{path: "net/topology", pure: true, imports: "internal/excerpt"},
 	{path: "net/topology/host", pure: true, imports: "net/topology"},
 	{path: "net/rma", pure: true, imports: "net/topology"},
 	{path: "internal/rings", testsOf: anything},
@@ -75,7 +76,7 @@ var layers = []layer{
 	{path: "internal/queue/coherence", pure: true, imports: "internal/hugepage"},
 	{path: "internal/queue", pure: true, imports: "internal/queue/coherence internal/faultpage internal/park locks/lockers locks net/rma"},
 	{path: "resource", pure: true, imports: "internal/queue"},
-	{path: "orwl/liveness", testsOf: "internal/queue", pure: true, imports: "internal/queue/coherence resource"},
+	{path: "orwl/liveness", testsOf: "internal/queue", pure: true, imports: "internal/excerpt internal/queue/coherence resource"},
 	{path: "internal/typed", pure: true, imports: "internal/queue"},
 	{path: "handle", pure: true, imports: "internal/queue internal/typed resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},

@@ -1,12 +1,51 @@
 package epoch_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"testing"
 
 	"github.com/orwl/go-orwl/lab/epoch"
+	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/topology"
 )
+
+// cases are those of epochs, in the form of package rmatest.
+var cases = slices.Concat(fenceCases, pscwCases, lockCases, traditionalCases)
+
+// Epochs keep their promises between goroutines, and in the simulator under many schedules with every allowed delay.
+func TestCases(t *testing.T) {
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) {
+			f, err := mem.New(mem.Options{Topology: topology.Flat(c.Ranks), Words: c.Words})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), rmatest.Patience)
+			defer cancel()
+			if err := errors.Join(rmatest.Execute(ctx, f, c), f.Close()); err != nil && !errors.Is(err, rmatest.ErrSkip) {
+				t.Error(err)
+			}
+			played := sim.System{
+				Topology: topology.Flat(c.Ranks), Words: c.Words, Shared: true, Faults: sim.Faults{Delays: 1, Pauses: 1},
+				Setup: func(f *sim.Fabric) (sim.Program, error) {
+					body, err := c.Setup(f)
+					return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+						return rmatest.Perform(ctx, f, body, w.Rank())
+					}}, err
+				},
+			}.Seeds(0, 20)
+			if err := played.Err(); err != nil && !errors.Is(err, rmatest.ErrSkip) {
+				t.Error(err)
+			}
+		})
+	}
+}
 
 // Cases of Fence.
 var fenceCases = []rmatest.Case{
@@ -14,41 +53,41 @@ var fenceCases = []rmatest.Case{
 	{Name: "fence/no-rank-early", Ranks: 5, Words: 128, Setup: epochScene(1, 0, fenceNoRankEarly)},
 }
 
-// epochScene is scene with epochs for k neighbours. If k is 0, the number of
+// epochScene is rmatest.Scene with epochs for k neighbours. If k is 0, the number of
 // neighbours is the default.
-func epochScene(words, k int, act func(p *player, e *epoch.Sync, at rma.Disp)) func(f rma.Fabric) (rmatest.Body, error) {
+func epochScene(words, k int, act func(p *rmatest.Player, e *epoch.Sync, at rma.Disp)) func(f rma.Fabric) (rmatest.Body, error) {
 	return func(f rma.Fabric) (rmatest.Body, error) {
 		epochs, err := epoch.New(f, epoch.Options{Neighbours: k})
 		if err != nil {
 			return nil, err
 		}
-		return scene(words, func(p *player, at rma.Disp) { act(p, epochs.At(p.Window), at) })(f)
+		return rmatest.Scene(words, func(p *rmatest.Player, at rma.Disp) { act(p, epochs.At(p.Window), at) })(f)
 	}
 }
 
 // fenceAllSeeAll puts a word into every segment, flushes nothing, and reads its
 // own segment after a fence.
-func fenceAllSeeAll(p *player, e *epoch.Sync, at rma.Disp) {
+func fenceAllSeeAll(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
-		for q := range p.all {
-			p.Put(q, at+rma.Disp(p.me), distinct(p.me, round))
+		for q := range p.All {
+			p.Put(q, at+rma.Disp(p.Me), rmatest.Distinct(p.Me, round))
 		}
-		p.check(e.Fence(p.ctx))
-		for q := range p.all {
-			p.equal(p.Get(p.me, at+rma.Disp(q)), distinct(q, round), "round %d: what rank %d put before the fence", round, q)
+		p.Check(e.Fence(p.Context))
+		for q := range p.All {
+			p.Equal(p.Get(p.Me, at+rma.Disp(q)), rmatest.Distinct(q, round), "round %d: what rank %d put before the fence", round, q)
 		}
-		p.check(e.Fence(p.ctx))
+		p.Check(e.Fence(p.Context))
 	}
 }
 
 // fenceNoRankEarly counts the ranks that have come to a fence and checks the count
 // after it.
-func fenceNoRankEarly(p *player, e *epoch.Sync, at rma.Disp) {
+func fenceNoRankEarly(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
 	for round := range 30 {
 		p.FetchOp(0, at, rma.Sum, 1)
-		p.check(e.Fence(p.ctx))
-		if came := p.Get(0, at); came < uint64((round+1)*p.ranks) || came > uint64((round+2)*p.ranks) {
-			p.fail("round %d: %d of %d ranks had come when one passed", round, int(came)-round*p.ranks, p.ranks)
+		p.Check(e.Fence(p.Context))
+		if came := p.Get(0, at); came < uint64((round+1)*p.Ranks) || came > uint64((round+2)*p.Ranks) {
+			p.Fail("round %d: %d of %d ranks had come when one passed", round, int(came)-round*p.Ranks, p.Ranks)
 		}
 	}
 }
@@ -66,40 +105,40 @@ var pscwCases = []rmatest.Case{
 
 // pscwRing opens each rank's memory to the previous rank, which reads a word and puts
 // a word. Nothing else synchronises the ranks, so some posts come early.
-func pscwRing(p *player, e *epoch.Sync, at rma.Disp) {
-	next, previous := p.after(1), p.after(-1)
+func pscwRing(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
+	next, previous := p.After(1), p.After(-1)
 	for round := range 30 {
-		p.Put(p.me, at+1, distinct(p.me, round))
-		p.check(e.Post(p.ctx, []rma.Rank{previous}))
-		p.check(e.Start(p.ctx, []rma.Rank{next}))
-		p.equal(p.Get(next, at+1), distinct(next, round), "round %d: what the rank after put before its Post", round)
-		p.Put(next, at, distinct(p.me, round))
-		p.check(e.Complete())
-		p.check(e.Wait(p.ctx))
-		p.equal(p.Get(p.me, at), distinct(previous, round), "round %d: what the rank before put", round)
+		p.Put(p.Me, at+1, rmatest.Distinct(p.Me, round))
+		p.Check(e.Post(p.Context, []rma.Rank{previous}))
+		p.Check(e.Start(p.Context, []rma.Rank{next}))
+		p.Equal(p.Get(next, at+1), rmatest.Distinct(next, round), "round %d: what the rank after put before its Post", round)
+		p.Put(next, at, rmatest.Distinct(p.Me, round))
+		p.Check(e.Complete())
+		p.Check(e.Wait(p.Context))
+		p.Equal(p.Get(p.Me, at), rmatest.Distinct(previous, round), "round %d: what the rank before put", round)
 	}
 }
 
 // pscwNeighbours is a stencil of one dimension, with room for two posts.
-func pscwNeighbours(p *player, e *epoch.Sync, at rma.Disp) {
-	next, previous := p.after(1), p.after(-1)
+func pscwNeighbours(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
+	next, previous := p.After(1), p.After(-1)
 	both := []rma.Rank{next, previous}
 	for round := range 30 {
-		p.check(e.Post(p.ctx, both))
-		p.check(e.Start(p.ctx, both))
-		p.Put(next, at, distinct(p.me, round))
-		p.Put(previous, at+1, distinct(p.me, round))
-		p.check(e.Complete())
-		p.check(e.Wait(p.ctx))
-		p.equal(p.Get(p.me, at), distinct(previous, round), "round %d: what the rank before put", round)
-		p.equal(p.Get(p.me, at+1), distinct(next, round), "round %d: what the rank after put", round)
+		p.Check(e.Post(p.Context, both))
+		p.Check(e.Start(p.Context, both))
+		p.Put(next, at, rmatest.Distinct(p.Me, round))
+		p.Put(previous, at+1, rmatest.Distinct(p.Me, round))
+		p.Check(e.Complete())
+		p.Check(e.Wait(p.Context))
+		p.Equal(p.Get(p.Me, at), rmatest.Distinct(previous, round), "round %d: what the rank before put", round)
+		p.Equal(p.Get(p.Me, at+1), rmatest.Distinct(next, round), "round %d: what the rank after put", round)
 	}
 }
 
 // others are all ranks except this one.
-func (p *player) others() (group []rma.Rank) {
-	for q := range p.all {
-		if q != p.me {
+func others(p *rmatest.Player) (group []rma.Rank) {
+	for q := range p.All {
+		if q != p.Me {
 			group = append(group, q)
 		}
 	}
@@ -107,75 +146,75 @@ func (p *player) others() (group []rma.Rank) {
 }
 
 // pscwAllToOne lets all ranks put into one rank's memory, another rank each round.
-func pscwAllToOne(p *player, e *epoch.Sync, at rma.Disp) {
+func pscwAllToOne(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
 	for round := range 20 {
-		one := rma.Rank(round % p.ranks)
-		if p.me != one {
-			p.check(e.Start(p.ctx, []rma.Rank{one}))
-			p.Put(one, at+rma.Disp(p.me), distinct(p.me, round))
-			p.check(e.Complete())
+		one := rma.Rank(round % p.Ranks)
+		if p.Me != one {
+			p.Check(e.Start(p.Context, []rma.Rank{one}))
+			p.Put(one, at+rma.Disp(p.Me), rmatest.Distinct(p.Me, round))
+			p.Check(e.Complete())
 			continue
 		}
-		p.check(e.Post(p.ctx, p.others()))
-		p.check(e.Wait(p.ctx))
-		for _, q := range p.others() {
-			p.equal(p.Get(p.me, at+rma.Disp(q)), distinct(q, round), "round %d: what rank %d put", round, q)
+		p.Check(e.Post(p.Context, others(p)))
+		p.Check(e.Wait(p.Context))
+		for _, q := range others(p) {
+			p.Equal(p.Get(p.Me, at+rma.Disp(q)), rmatest.Distinct(q, round), "round %d: what rank %d put", round, q)
 		}
 	}
 }
 
 // pscwOneToAll lets one rank put into the memory of all others, another rank each
 // round.
-func pscwOneToAll(p *player, e *epoch.Sync, at rma.Disp) {
+func pscwOneToAll(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
 	for round := range 20 {
-		one := rma.Rank(round % p.ranks)
-		if p.me != one {
-			p.check(e.Post(p.ctx, []rma.Rank{one}))
-			p.check(e.Wait(p.ctx))
-			p.equal(p.Get(p.me, at), distinct(one, round), "round %d: what rank %d put", round, one)
+		one := rma.Rank(round % p.Ranks)
+		if p.Me != one {
+			p.Check(e.Post(p.Context, []rma.Rank{one}))
+			p.Check(e.Wait(p.Context))
+			p.Equal(p.Get(p.Me, at), rmatest.Distinct(one, round), "round %d: what rank %d put", round, one)
 			continue
 		}
-		p.check(e.Start(p.ctx, p.others()))
-		for _, q := range p.others() {
-			p.Put(q, at, distinct(p.me, round))
+		p.Check(e.Start(p.Context, others(p)))
+		for _, q := range others(p) {
+			p.Put(q, at, rmatest.Distinct(p.Me, round))
 		}
-		p.check(e.Complete())
+		p.Check(e.Complete())
 	}
 }
 
 // pscwOneByOne lets rank 0 start with the others in another order than they post.
-func pscwOneByOne(p *player, e *epoch.Sync, at rma.Disp) {
+func pscwOneByOne(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
-		if p.me != 0 {
-			p.check(e.Post(p.ctx, []rma.Rank{0}))
-			p.check(e.Wait(p.ctx))
-			p.equal(p.Get(p.me, at), distinct(0, round), "round %d: what rank 0 put", round)
+		if p.Me != 0 {
+			p.Check(e.Post(p.Context, []rma.Rank{0}))
+			p.Check(e.Wait(p.Context))
+			p.Equal(p.Get(p.Me, at), rmatest.Distinct(0, round), "round %d: what rank 0 put", round)
 			continue
 		}
-		for n := range p.ranks - 1 {
-			q := rma.Rank(1 + (n+round)%(p.ranks-1))
+		for n := range p.Ranks - 1 {
+			q := rma.Rank(1 + (n+round)%(p.Ranks-1))
 			if round%2 == 1 {
-				q = rma.Rank(p.ranks - 1 - n)
+				q = rma.Rank(p.Ranks - 1 - n)
 			}
-			p.check(e.Start(p.ctx, []rma.Rank{q}))
-			p.Put(q, at, distinct(0, round))
-			p.check(e.Complete())
+			p.Check(e.Start(p.Context, []rma.Rank{q}))
+			p.Put(q, at, rmatest.Distinct(0, round))
+			p.Check(e.Complete())
 		}
 	}
 }
 
 // pscwSelf opens a rank's memory to no rank, and to itself.
-func pscwSelf(p *player, e *epoch.Sync, at rma.Disp) {
-	for round, group := range [][]rma.Rank{{}, {p.me}, {}, {p.me}, nil} {
-		p.check(e.Post(p.ctx, group))
-		p.check(e.Start(p.ctx, group))
-		p.Put(p.me, at, distinct(p.me, round))
+func pscwSelf(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
+	for round, group := range [][]rma.Rank{{}, {p.Me}, {}, {p.Me}, nil} {
+		p.Check(e.Post(p.Context, group))
+		p.Check(e.Start(p.Context, group))
+		p.Put(p.Me, at, rmatest.Distinct(p.Me, round))
 		if len(group) == 0 {
-			p.Flush(p.me)
+			p.Flush(p.Me)
 		}
-		p.check(e.Complete())
-		p.check(e.Wait(p.ctx))
-		p.equal(p.Get(p.me, at), distinct(p.me, round), "round %d: the own word", round)
+		p.Check(e.Complete())
+		p.Check(e.Wait(p.Context))
+		p.Equal(p.Get(p.Me, at), rmatest.Distinct(p.Me, round), "round %d: the own word", round)
 	}
 }
 
@@ -191,123 +230,123 @@ var lockCases = []rmatest.Case{
 }
 
 // lockExclusive increments words at two ranks by a Get and a Put.
-func lockExclusive(p *player, e *epoch.Sync, at rma.Disp) {
-	n := p.share(200)
+func lockExclusive(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
+	n := p.Share(200)
 	for i := range n {
-		target := rma.Rank((i + int(p.me)) % 2)
-		p.check(e.Lock(p.ctx, target, epoch.Exclusive))
+		target := rma.Rank((i + int(p.Me)) % 2)
+		p.Check(e.Lock(p.Context, target, epoch.Exclusive))
 		p.Put(target, at, p.Get(target, at)+1)
-		p.check(e.Unlock(target))
+		p.Check(e.Unlock(target))
 	}
-	p.meet()
-	p.equal(p.Get(0, at)+p.Get(1, at), uint64(n*p.ranks), "the number of increments under an exclusive lock")
+	p.Meet()
+	p.Equal(p.Get(0, at)+p.Get(1, at), uint64(n*p.Ranks), "the number of increments under an exclusive lock")
 }
 
 // lockSharedTogether lets all ranks meet while they hold the same shared lock.
-func lockSharedTogether(p *player, e *epoch.Sync, at rma.Disp) {
+func lockSharedTogether(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
-		target := rma.Rank(round % p.ranks)
-		p.check(e.Lock(p.ctx, target, epoch.Shared))
-		p.meet()
-		p.check(e.Unlock(target))
+		target := rma.Rank(round % p.Ranks)
+		p.Check(e.Lock(p.Context, target, epoch.Shared))
+		p.Meet()
+		p.Check(e.Unlock(target))
 	}
 }
 
 // lockReadersWriters keeps two words of rank 0 equal while no writer is inside.
-func lockReadersWriters(p *player, e *epoch.Sync, at rma.Disp) {
+func lockReadersWriters(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
 	const target = 0
-	n, writes := p.share(300), uint64(0)
+	n, writes := p.Share(300), uint64(0)
 	for i := range n {
-		if (i+int(p.me))%3 != 0 {
-			p.check(e.Lock(p.ctx, target, epoch.Shared))
-			p.equal(p.Get(target, at), p.Get(target, at+1), "the first word, compared with the second,")
-			p.check(e.Unlock(target))
+		if (i+int(p.Me))%3 != 0 {
+			p.Check(e.Lock(p.Context, target, epoch.Shared))
+			p.Equal(p.Get(target, at), p.Get(target, at+1), "the first word, compared with the second,")
+			p.Check(e.Unlock(target))
 			continue
 		}
 		writes++
-		p.check(e.Lock(p.ctx, target, epoch.Exclusive))
+		p.Check(e.Lock(p.Context, target, epoch.Exclusive))
 		value := p.Get(target, at)
-		p.put(target, at, value+1)
-		p.equal(p.Get(target, at+1), value, "the second word inside an exclusive lock")
+		p.Store(target, at, value+1)
+		p.Equal(p.Get(target, at+1), value, "the second word inside an exclusive lock")
 		p.Put(target, at+1, value+1)
-		p.check(e.Unlock(target))
+		p.Check(e.Unlock(target))
 	}
-	p.sum(target, at, writes)
+	sum(p, target, at, writes)
 }
 
 // sum checks that a word is the sum of own over all ranks.
-func (p *player) sum(target rma.Rank, at rma.Disp, own uint64) {
-	p.meet()
+func sum(p *rmatest.Player, target rma.Rank, at rma.Disp, own uint64) {
+	p.Meet()
 	total := p.Get(target, at)
-	p.meet()
+	p.Meet()
 	p.FetchOp(target, at, rma.Sum, -own)
-	p.meet()
-	p.equal(p.Get(target, at), 0, "the rest of %d, after each rank subtracted its part,", total)
+	p.Meet()
+	p.Equal(p.Get(target, at), 0, "the rest of %d, after each rank subtracted its part,", total)
 }
 
 // lockSeveral moves one unit from a rank to the next, under two locks. It takes the
 // locks in the order of ranks.
-func lockSeveral(p *player, e *epoch.Sync, at rma.Disp) {
-	p.put(p.me, at, 1000)
-	p.meet()
-	for i := range p.share(120) {
-		from := p.after(i)
-		to := (from + 1) % rma.Rank(p.ranks)
-		p.check(e.Lock(p.ctx, min(from, to), epoch.Exclusive))
-		p.check(e.Lock(p.ctx, max(from, to), epoch.Exclusive))
+func lockSeveral(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
+	p.Store(p.Me, at, 1000)
+	p.Meet()
+	for i := range p.Share(120) {
+		from := p.After(i)
+		to := (from + 1) % rma.Rank(p.Ranks)
+		p.Check(e.Lock(p.Context, min(from, to), epoch.Exclusive))
+		p.Check(e.Lock(p.Context, max(from, to), epoch.Exclusive))
 		p.Put(from, at, p.Get(from, at)-1)
 		p.Put(to, at, p.Get(to, at)+1)
-		p.check(e.Unlock(from))
-		p.check(e.Unlock(to))
+		p.Check(e.Unlock(from))
+		p.Check(e.Unlock(to))
 	}
-	p.meet()
+	p.Meet()
 	total := uint64(0)
-	for q := range p.all {
+	for q := range p.All {
 		total += p.Get(q, at)
 	}
-	p.equal(total, uint64(1000*p.ranks), "the sum over all ranks")
+	p.Equal(total, uint64(1000*p.Ranks), "the sum over all ranks")
 }
 
 // lockAllTogether lets all ranks meet while one holds a shared lock and all others
 // hold LockAll.
-func lockAllTogether(p *player, e *epoch.Sync, at rma.Disp) {
+func lockAllTogether(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
-		if int(p.me) == round%p.ranks {
-			p.check(e.Lock(p.ctx, p.after(1), epoch.Shared))
-			p.meet()
-			p.check(e.Unlock(p.after(1)))
+		if int(p.Me) == round%p.Ranks {
+			p.Check(e.Lock(p.Context, p.After(1), epoch.Shared))
+			p.Meet()
+			p.Check(e.Unlock(p.After(1)))
 			continue
 		}
-		p.check(e.LockAll(p.ctx))
-		p.meet()
-		p.check(e.UnlockAll())
+		p.Check(e.LockAll(p.Context))
+		p.Meet()
+		p.Check(e.UnlockAll())
 	}
 }
 
 // lockAllOrExclusive keeps two words of every rank equal while no writer is inside,
 // and compares them under LockAll. Additions under LockAll must not arrive while a
 // rank holds an exclusive lock.
-func lockAllOrExclusive(p *player, e *epoch.Sync, at rma.Disp) {
-	for i := range p.share(150) {
-		if (i+int(p.me))%3 == 0 {
-			p.check(e.LockAll(p.ctx))
-			for q := range p.all {
-				p.equal(p.Get(q, at), p.Get(q, at+1), "the first word of rank %d, compared with the second,", q)
+func lockAllOrExclusive(p *rmatest.Player, e *epoch.Sync, at rma.Disp) {
+	for i := range p.Share(150) {
+		if (i+int(p.Me))%3 == 0 {
+			p.Check(e.LockAll(p.Context))
+			for q := range p.All {
+				p.Equal(p.Get(q, at), p.Get(q, at+1), "the first word of rank %d, compared with the second,", q)
 				p.Accumulate(q, at+2, rma.Sum, 1)
 			}
-			p.check(e.UnlockAll())
+			p.Check(e.UnlockAll())
 			continue
 		}
-		target := p.after(i)
-		p.check(e.Lock(p.ctx, target, epoch.Exclusive))
+		target := p.After(i)
+		p.Check(e.Lock(p.Context, target, epoch.Exclusive))
 		value, added := p.Get(target, at)+1, p.Get(target, at+2)
-		p.put(target, at, value)
-		p.put(target, at+1, value)
-		p.equal(p.Get(target, at+2), added, "the second reading, under one exclusive lock, of additions under LockAll")
-		p.check(e.Unlock(target))
+		p.Store(target, at, value)
+		p.Store(target, at+1, value)
+		p.Equal(p.Get(target, at+2), added, "the second reading, under one exclusive lock, of additions under LockAll")
+		p.Check(e.Unlock(target))
 	}
-	p.meet()
-	p.equal(p.Get(p.me, at), p.Get(p.me, at+1), "the first own word, compared with the second,")
+	p.Meet()
+	p.Equal(p.Get(p.Me, at), p.Get(p.Me, at+1), "the first own word, compared with the second,")
 }
 
 // Cases of traditional windows, for fabrics that can show memory of the caller.
@@ -317,7 +356,7 @@ var traditionalCases = []rmatest.Case{
 }
 
 // traditional is the Setup of a case about traditional windows.
-func traditional(act func(p *player, e *epoch.Sync, x *epoch.Exposure)) func(f rma.Fabric) (rmatest.Body, error) {
+func traditional(act func(p *rmatest.Player, e *epoch.Sync, x *epoch.Exposure)) func(f rma.Fabric) (rmatest.Body, error) {
 	return func(f rma.Fabric) (rmatest.Body, error) {
 		exposer, ok := f.(rma.Exposer)
 		if !ok {
@@ -327,85 +366,85 @@ func traditional(act func(p *player, e *epoch.Sync, x *epoch.Exposure)) func(f r
 		if err != nil {
 			return nil, err
 		}
-		return epochScene(0, 0, func(p *player, e *epoch.Sync, _ rma.Disp) { act(p, e, x) })(f)
+		return epochScene(0, 0, func(p *rmatest.Player, e *epoch.Sync, _ rma.Disp) { act(p, e, x) })(f)
 	}
 }
 
 // expose makes a window in which each rank shows a slice of distinct words.
-func (p *player) expose(e *epoch.Sync, x *epoch.Exposure, words, round int) (*epoch.Traditional, []uint64) {
+func expose(p *rmatest.Player, e *epoch.Sync, x *epoch.Exposure, words, round int) (*epoch.Traditional, []uint64) {
 	memory := make([]uint64, words)
 	for i := range memory {
-		memory[i] = distinct(p.me, 1000*round+i)
+		memory[i] = rmatest.Distinct(p.Me, 1000*round+i)
 	}
-	t, err := x.Expose(p.ctx, e, memory)
-	p.check(err)
+	t, err := x.Expose(p.Context, e, memory)
+	p.Check(err)
 	return t, memory
 }
 
 // traditionalSizes exposes a slice of a different length at each rank, and an empty one
 // at rank 1. It uses their first and last words.
-func traditionalSizes(p *player, e *epoch.Sync, x *epoch.Exposure) {
+func traditionalSizes(p *rmatest.Player, e *epoch.Sync, x *epoch.Exposure) {
 	size := func(q rma.Rank) int {
 		if q == 1 {
 			return 0
 		}
 		return 2 + int(q)*7%11
 	}
-	t, memory := p.expose(e, x, size(p.me), 0)
+	t, memory := expose(p, e, x, size(p.Me), 0)
 	if t == nil {
 		return
 	}
-	for q := range p.all {
-		p.equal(uint64(t.Words(q)), uint64(size(q)), "the length of rank %d's slice", q)
+	for q := range p.All {
+		p.Equal(uint64(t.Words(q)), uint64(size(q)), "the length of rank %d's slice", q)
 		if q == 1 {
 			continue
 		}
 		for i := range t.Words(q) {
-			p.equal(p.Get(q, t.Base(q)+rma.Disp(i)), distinct(q, i), "word %d of rank %d's slice", i, q)
+			p.Equal(p.Get(q, t.Base(q)+rma.Disp(i)), rmatest.Distinct(q, i), "word %d of rank %d's slice", i, q)
 		}
 	}
-	p.check(e.Fence(p.ctx))
-	if next := p.after(1); next != 1 {
+	p.Check(e.Fence(p.Context))
+	if next := p.After(1); next != 1 {
 		p.Put(next, t.Base(next), 1)
 		p.Put(next, t.Base(next)+rma.Disp(size(next))-1, 2)
 	}
-	p.check(e.Fence(p.ctx))
-	if p.me != 1 {
-		p.equal(memory[0], 1, "the first word of the own slice")
-		p.equal(memory[len(memory)-1], 2, "the last word of the own slice")
+	p.Check(e.Fence(p.Context))
+	if p.Me != 1 {
+		p.Equal(memory[0], 1, "the first word of the own slice")
+		p.Equal(memory[len(memory)-1], 2, "the last word of the own slice")
 	}
-	p.check(t.Withdraw(p.ctx))
-	p.meet()
-	for q := range p.all {
+	p.Check(t.Withdraw(p.Context))
+	p.Meet()
+	for q := range p.All {
 		if q != 1 {
-			p.refusesEverything(q, t.Base(q))
+			p.RefusesEverything(q, t.Base(q))
 		}
 	}
-	p.is(t.Withdraw(p.ctx), epoch.ErrNotOpen, "a second Withdraw")
+	p.Is(t.Withdraw(p.Context), epoch.ErrNotOpen, "a second Withdraw")
 }
 
 // traditionalAgain makes several windows and keeps all of them. Between two windows
 // there is an odd or an even number of fences.
-func traditionalAgain(p *player, e *epoch.Sync, x *epoch.Exposure) {
+func traditionalAgain(p *rmatest.Player, e *epoch.Sync, x *epoch.Exposure) {
 	var windows []*epoch.Traditional
 	for round := range 8 {
-		t, _ := p.expose(e, x, 1+round, round)
+		t, _ := expose(p, e, x, 1+round, round)
 		if t == nil {
 			return
 		}
 		windows = append(windows, t)
 		if round%4 == 3 {
-			p.check(e.Fence(p.ctx))
+			p.Check(e.Fence(p.Context))
 		}
 	}
 	for round, t := range windows {
-		for q := range p.all {
-			p.equal(uint64(t.Words(q)), uint64(1+round), "the length of rank %d's slice in window %d", q, round)
+		for q := range p.All {
+			p.Equal(uint64(t.Words(q)), uint64(1+round), "the length of rank %d's slice in window %d", q, round)
 			last := rma.Disp(t.Words(q)) - 1
-			p.equal(p.Get(q, t.Base(q)+last), distinct(q, 1000*round+int(last)), "the last word of rank %d's slice in window %d", q, round)
+			p.Equal(p.Get(q, t.Base(q)+last), rmatest.Distinct(q, 1000*round+int(last)), "the last word of rank %d's slice in window %d", q, round)
 		}
 	}
 	for _, t := range windows {
-		p.check(t.Withdraw(p.ctx))
+		p.Check(t.Withdraw(p.Context))
 	}
 }

@@ -3,34 +3,18 @@ package epoch_test
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/orwl/go-orwl/lab/epoch"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
 // everyRank runs body for each rank of a fabric, in a goroutine of its own.
-func everyRank(f rma.Fabric, body func(w rma.Window) error) error {
-	var ranks sync.WaitGroup
-	errs := make([]error, f.Topology().Ranks())
-	for p := range errs {
-		ranks.Go(func() {
-			w, err := f.Window(rma.Rank(p))
-			if err == nil {
-				err = body(w)
-			}
-			errs[p] = err
-		})
-	}
-	ranks.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+func everyRank(f rma.Fabric, body rmatest.Body) error {
+	c := rmatest.Case{Setup: func(rma.Fabric) (rmatest.Body, error) { return body, nil }}
+	return rmatest.Execute(context.Background(), f, c)
 }
 
 // Each rank puts a word into the memory of every rank. After the fence it sees the
@@ -46,12 +30,12 @@ func ExampleSync_Fence() {
 	table, _ := f.Alloc(ranks)
 	epochs, _ := epoch.New(f, epoch.Options{})
 
-	err = everyRank(f, func(w rma.Window) error {
+	err = everyRank(f, func(ctx context.Context, w rma.Window) error {
 		e, me := epochs.At(w), w.Rank()
 		for q := range rma.Rank(ranks) {
 			w.Put(q, table+rma.Disp(me), uint64(me)*10)
 		}
-		if err := e.Fence(context.Background()); err != nil {
+		if err := e.Fence(ctx); err != nil {
 			return err
 		}
 		if me == 2 {
@@ -83,8 +67,7 @@ func ExampleSync_Post() {
 	halo, _ := f.Alloc(1)
 	epochs, _ := epoch.New(f, epoch.Options{Neighbours: 1})
 
-	ctx := context.Background()
-	err = everyRank(f, func(w rma.Window) error {
+	err = everyRank(f, func(ctx context.Context, w rma.Window) error {
 		e, me := epochs.At(w), w.Rank()
 		next, previous := (me+1)%ranks, (me+ranks-1)%ranks
 		if err := e.Post(ctx, []rma.Rank{previous}); err != nil {
@@ -123,9 +106,9 @@ func ExampleSync_Lock() {
 	counter, _ := f.Alloc(1)
 	epochs, _ := epoch.New(f, epoch.Options{})
 
-	err = everyRank(f, func(w rma.Window) error {
+	err = everyRank(f, func(ctx context.Context, w rma.Window) error {
 		e := epochs.At(w)
-		if err := e.Lock(context.Background(), 5, epoch.Exclusive); err != nil {
+		if err := e.Lock(ctx, 5, epoch.Exclusive); err != nil {
 			return err
 		}
 		w.Put(5, counter, w.Get(5, counter)+1)
@@ -149,8 +132,7 @@ func ExampleExposure_Expose() {
 	epochs, _ := epoch.New(f, epoch.Options{})
 	exposure, _ := epoch.NewExposure(f)
 
-	ctx := context.Background()
-	err = everyRank(f, func(w rma.Window) error {
+	err = everyRank(f, func(ctx context.Context, w rma.Window) error {
 		e, me := epochs.At(w), w.Rank()
 		mine := make([]uint64, 1+me)
 		t, err := exposure.Expose(ctx, e, mine)

@@ -2,6 +2,7 @@ package rma_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -24,12 +25,7 @@ func everyRank(f rma.Fabric, body func(w rma.Window) error) error {
 		})
 	}
 	ranks.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Rank 0 sends a message: first the data, then a flush, then the flag. Rank 1

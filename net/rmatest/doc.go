@@ -21,7 +21,9 @@
 // of a fabric and of a context.
 //
 // A body returns the first mistake that it saw as its error. After a mistake it goes
-// on to its end, so that the other ranks do not wait for it.
+// on to its end, so that the other ranks do not wait for it. A [Player] remembers the
+// mistake. [Scene] makes a case of a function of a Player, also for suites of what
+// stands on windows.
 //
 // [Broken] is the suite's own test: windows with one defect each, and the cases that
 // must reject them.

@@ -58,7 +58,7 @@ func Lives() []Life {
 
 // life is a fabric with its windows, as a player that is rank 0.
 type life struct {
-	*player
+	*Player
 	fabric  rma.Fabric
 	windows [LifeRanks]rma.Window
 	at      rma.Disp
@@ -78,7 +78,7 @@ func begin(ctx context.Context, f rma.Fabric) (*life, error) {
 			return nil, err
 		}
 	}
-	l.player = &player{Window: l.windows[0], ctx: ctx, ranks: LifeRanks}
+	l.Player = &Player{Window: l.windows[0], Context: ctx, Ranks: LifeRanks}
 	return l, nil
 }
 
@@ -103,7 +103,7 @@ func (l *life) waiters(ctx context.Context, target rma.Rank) (ended func() []err
 			select {
 			case err := <-done:
 				errs = append(errs, err)
-			case <-l.ctx.Done():
+			case <-l.Context.Done():
 				return append(errs, errors.New("a rank still waits"))
 			}
 		}

@@ -16,13 +16,13 @@ func afterClose(ctx context.Context, open func(context.Context) rma.Fabric) erro
 		return err
 	}
 	region, err := l.Attach(4)
-	l.check(err)
-	l.put(0, l.at, 7)
-	l.check(l.Err())
+	l.Check(err)
+	l.Store(0, l.at, 7)
+	l.Check(l.Err())
 	for range 2 {
-		l.check(l.fabric.Close())
+		l.Check(l.fabric.Close())
 		for q, w := range l.windows {
-			l.is(w.Err(), rma.ErrClosed, "Err of rank %d after Close", q)
+			l.Is(w.Err(), rma.ErrClosed, "Err of rank %d after Close", q)
 		}
 		l.useAfterClose(region)
 	}
@@ -38,24 +38,24 @@ func (l *life) useAfterClose(region rma.Region) {
 		l.Flush(0)
 		l.FlushAll()
 		l.Pause(1)
-		l.equal(l.Get(0, at), 0, "Get after Close")
-		l.equal(l.FetchOp(0, at, rma.Sum, 1), 0, "FetchOp after Close")
-		l.equal(l.CAS(0, at, 7, 9), 0, "CAS after Close")
+		l.Equal(l.Get(0, at), 0, "Get after Close")
+		l.Equal(l.FetchOp(0, at, rma.Sum, 1), 0, "FetchOp after Close")
+		l.Equal(l.CAS(0, at, 7, 9), 0, "CAS after Close")
 		into := []byte{1, 2, 3, 4, 5, 6, 7, 8}
 		l.GetBytes(0, at, into)
 		if [8]byte(into) != [8]byte{} {
-			l.fail("GetBytes after Close gave %v, want zeros", into)
+			l.Fail("GetBytes after Close gave %v, want zeros", into)
 		}
 		for _, until := range []rma.Until{rma.Is(7), rma.Is(0), rma.Is(1)} {
-			_, err := l.Await(l.ctx, 0, at, until)
-			l.is(err, rma.ErrClosed, "Await %v after Close", until)
+			_, err := l.Await(l.Context, 0, at, until)
+			l.Is(err, rma.ErrClosed, "Await %v after Close", until)
 		}
 	}
 	_, err := l.Attach(1)
-	l.is(err, rma.ErrClosed, "Attach after Close")
+	l.Is(err, rma.ErrClosed, "Attach after Close")
 	_, err = l.fabric.Alloc(1)
-	l.is(err, rma.ErrClosed, "Alloc after Close")
-	l.is(l.Err(), rma.ErrClosed, "Err after operations after Close")
+	l.Is(err, rma.ErrClosed, "Alloc after Close")
+	l.Is(l.Err(), rma.ErrClosed, "Err after operations after Close")
 }
 
 // closeWakes closes a fabric while all ranks wait.
@@ -66,9 +66,9 @@ func closeWakes(ctx context.Context, open func(context.Context) rma.Fabric) erro
 			return err
 		}
 		ended := l.waiters(ctx, rma.Rank(round%LifeRanks))
-		l.check(l.fabric.Close())
+		l.Check(l.fabric.Close())
 		for _, err := range ended() {
-			l.is(err, rma.ErrClosed, "Await when the fabric was closed")
+			l.Is(err, rma.ErrClosed, "Await when the fabric was closed")
 		}
 		if l.err != nil {
 			return l.err
@@ -90,11 +90,11 @@ func contextEndsFabric(ctx context.Context, open func(context.Context) rma.Fabri
 		ended := l.waiters(ctx, rma.Rank(round%LifeRanks))
 		cancel(reason)
 		for _, err := range ended() {
-			l.is(err, reason, "Await when the fabric's context ended")
+			l.Is(err, reason, "Await when the fabric's context ended")
 		}
-		l.is(l.Err(), reason, "Err when the fabric's context ended")
-		l.check(l.fabric.Close())
-		l.is(l.Err(), reason, "Err when the fabric was closed after its context had ended")
+		l.Is(l.Err(), reason, "Err when the fabric's context ended")
+		l.Check(l.fabric.Close())
+		l.Is(l.Err(), reason, "Err when the fabric was closed after its context had ended")
 		if l.err != nil {
 			return l.err
 		}
@@ -114,15 +114,15 @@ func cancelWakes(ctx context.Context, open func(context.Context) rma.Fabric) err
 		ended := l.waiters(waiting, rma.Rank(round%LifeRanks))
 		cancel()
 		for _, err := range ended() {
-			l.is(err, context.Canceled, "Await when its context was cancelled")
+			l.Is(err, context.Canceled, "Await when its context was cancelled")
 		}
 		for q, w := range l.windows {
-			l.check(w.Err())
+			l.Check(w.Err())
 			w.Put(rma.Rank(q), l.at+1, uint64(round)+1)
 			w.Flush(rma.Rank(q))
 			got, err := w.Await(ctx, rma.Rank(q), l.at+1, rma.IsNot(uint64(round)))
-			l.check(err)
-			l.equal(got, uint64(round)+1, "the word that Await returned after one that was cancelled")
+			l.Check(err)
+			l.Equal(got, uint64(round)+1, "the word that Await returned after one that was cancelled")
 		}
 		if l.err != nil {
 			break
@@ -156,16 +156,16 @@ func cancelOrChange(ctx context.Context, open func(context.Context) rma.Fabric) 
 		go cancel()
 		value, err := waiter.Await(waiting, 0, l.at, rma.Is(round+1))
 		if before {
-			l.is(err, context.Canceled, "round %d: Await", round)
+			l.Is(err, context.Canceled, "round %d: Await", round)
 			_, err = waiter.Await(waiting, 0, l.at, rma.Is(round+1))
 			change <- struct{}{}
 		}
 		if before || err != nil {
-			l.is(err, context.Canceled, "round %d: Await", round)
+			l.Is(err, context.Canceled, "round %d: Await", round)
 			value, err = waiter.Await(ctx, 0, l.at, rma.Is(round+1))
 		}
-		l.check(err)
-		l.equal(value, round+1, "the word that Await returned")
+		l.Check(err)
+		l.Equal(value, round+1, "the word that Await returned")
 		<-changed
 	}
 	return l.err
@@ -185,9 +185,9 @@ func closeUnderWay(ctx context.Context, open func(context.Context) rma.Fabric) e
 		for range l.windows {
 			<-busy
 		}
-		l.check(l.fabric.Close())
+		l.Check(l.fabric.Close())
 		for range l.windows {
-			l.is(<-done, rma.ErrClosed, "the end of a rank that worked when the fabric was closed")
+			l.Is(<-done, rma.ErrClosed, "the end of a rank that worked when the fabric was closed")
 		}
 		if l.err != nil {
 			return l.err
@@ -207,7 +207,7 @@ func (l *life) work(w rma.Window, busy func()) (err error) {
 	}()
 	next := (w.Rank() + 1) % LifeRanks
 	bytes := make([]byte, 16)
-	for i := 0; l.ctx.Err() == nil; i++ {
+	for i := 0; l.Context.Err() == nil; i++ {
 		// On one processor, beside a rank that never waits, each goroutine on a frame's
 		// way costs the frame a time slice.
 		if i == 3 {
@@ -225,12 +225,12 @@ func (l *life) work(w rma.Window, busy func()) (err error) {
 			w.FetchOp(w.Rank(), region.Base, rma.Sum, 1)
 			err = w.Detach(region.Base)
 		}
-		if _, waited := w.Await(l.ctx, next, l.at+2, rma.AtLeast(0)); err == nil {
+		if _, waited := w.Await(l.Context, next, l.at+2, rma.AtLeast(0)); err == nil {
 			err = waited
 		}
 		if err != nil {
 			return errors.Join(err, w.Err())
 		}
 	}
-	return l.ctx.Err()
+	return l.Context.Err()
 }

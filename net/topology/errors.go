@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/orwl/go-orwl/internal/excerpt"
 )
 
 // unbounded is the High of a range without an upper end.
@@ -44,47 +44,8 @@ type ParseError struct {
 }
 
 func (e *ParseError) Error() string {
-	line, caret := e.excerpt()
-	return fmt.Sprintf("topology: %s\n\t%s\n\t%s\n\tallowed: %s", e.Reason, line, caret, e.Allowed)
-}
-
-// excerptSide limits the characters that an excerpt shows before the bad part, of
-// it, and after it.
-const excerptSide = 40
-
-// excerpt returns the text around the bad part, and a second line with a mark
-// below that part.
-func (e *ParseError) excerpt() (line, caret string) {
-	before := columns(e.Text[:e.Offset])
-	bad := columns(e.Word)
-	after := columns(e.Text[e.Offset+len(e.Word):])
-	if len(before) > excerptSide {
-		before = append([]rune("…"), before[len(before)-excerptSide:]...)
-	}
-	if len(bad) > excerptSide {
-		bad = append(bad[:excerptSide], '…')
-	}
-	if len(after) > excerptSide {
-		after = append(after[:excerptSide], '…')
-	}
-	caret = strings.Repeat(" ", len(before)) + "^" + strings.Repeat("~", max(len(bad)-1, 0))
-	return string(before) + string(bad) + string(after), caret
-}
-
-// columns replaces characters that would shift the mark: spaces of any kind
-// become blanks, and unprintable characters the replacement character.
-func columns(text string) []rune {
-	runes := make([]rune, 0, min(len(text), 1024))
-	for _, r := range text {
-		switch {
-		case unicode.IsSpace(r):
-			r = ' '
-		case !unicode.IsPrint(r):
-			r = utf8.RuneError
-		}
-		runes = append(runes, r)
-	}
-	return runes
+	line, mark := excerpt.Of(e.Text, e.Offset, e.Word)
+	return fmt.Sprintf("topology: %s\n\t%s\n\t%s\n\tallowed: %s", e.Reason, line, mark, e.Allowed)
 }
 
 // finerThan lists the levels that are finer than the given grain.

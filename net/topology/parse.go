@@ -186,8 +186,9 @@ func (d *description) fail(at int, bad, reason, allowed string) error {
 
 // clip shortens a word so that a message stays readable.
 func clip(text string) string {
-	if len(text) > excerptSide {
-		return text[:excerptSide] + "…"
+	const longest = 40 // bytes
+	if len(text) > longest {
+		return text[:longest] + "…"
 	}
 	return text
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/orwl/go-orwl/internal/excerpt"
 )
 
 func TestParse(t *testing.T) {
@@ -209,9 +211,9 @@ func checkPointsIntoText(t *testing.T, text string, err error) {
 	if !errors.As(err, &bad) || text[bad.Offset:][:len(bad.Word)] != bad.Word {
 		t.Fatalf("%q: %#v", text, err)
 	}
-	line, caret := bad.excerpt()
-	if strings.ContainsAny(line, "\n\t\r") || len([]rune(caret)) > len([]rune(line))+1 {
-		t.Fatalf("%q: caret does not point into the text:\n%s\n%s", text, line, caret)
+	line, mark := excerpt.Of(bad.Text, bad.Offset, bad.Word)
+	if strings.ContainsAny(line, "\n\t\r") || len([]rune(mark)) > len([]rune(line))+1 {
+		t.Fatalf("%q: the mark does not point into the text:\n%s\n%s", text, line, mark)
 	}
 	if bad.Reason == "" || bad.Allowed == "" {
 		t.Fatalf("%q: %#v lacks a reason or the alternatives", text, bad)
