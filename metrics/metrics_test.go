@@ -462,7 +462,7 @@ func TestLivesAndCuts(t *testing.T) {
 	}
 }
 
-// The resources that were waited for longest have a label, and no others. What a task has waited counts on when it is forgotten.
+// The resources that were waited for longest have a label, and no others. The waits of a task still count after it is forgotten.
 func TestContended(t *testing.T) {
 	m, registry := made(t, Options{Contended: 1})
 	end := standing(t, m, registry)

@@ -16,7 +16,7 @@ const (
 	fewestEach = 16 // a block has at least so many cells on a side
 )
 
-// chooseBlocks doubles the number of blocks in one dimension, until there are enough for the processors. That is the
+// chooseBlocks doubles the number of blocks in one dimension, until there are enough for the processors. It takes the
 // slowest dimension as long as blocks keep whole rows, and the dimension in which blocks are longest if they do not. Of
 // equal ones it takes the slowest, because an edge there is one piece of memory. Smaller blocks, which fit into a cache for
 // several sweeps, were slower.
