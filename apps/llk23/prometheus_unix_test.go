@@ -122,7 +122,7 @@ func TestPanels(t *testing.T) {
 				continue
 			}
 			asked++
-			s.Until("count(("+q.Expr+") >= -Inf) or vector(0)", func(n float64) bool { return n > 0 })
+			s.Returns(q.Expr)
 		}
 	}
 	t.Logf("%d queries return something", asked)
