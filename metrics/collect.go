@@ -183,12 +183,9 @@ func (m *Metrics) collectContended(s sink) {
 		return
 	}
 	now, waited := m.now(), maps.Clone(m.past.waited)
-	if waited == nil {
-		waited = make(map[string]uint64)
-	}
 	for _, w := range m.watches {
-		_, for_ := w.look(now)
-		waited[w.resource.Name()] += for_
+		_, slept := w.look(now)
+		waited[w.resource.Name()] += slept
 	}
 	names := slices.SortedFunc(maps.Keys(waited), func(a, b string) int {
 		return cmp.Or(cmp.Compare(waited[b], waited[a]), cmp.Compare(a, b))
@@ -206,8 +203,8 @@ func (m *Metrics) look(t *task) (asleep bool) {
 	now := m.now()
 	slept := 0.0
 	for _, w := range t.watches {
-		waits, for_ := w.look(now)
-		slept += inSeconds(for_)
+		waits, nanoseconds := w.look(now)
+		slept += inSeconds(nanoseconds)
 		asleep = asleep || waits
 	}
 	began, ended := t.began.Load(), t.ended.Load()
@@ -252,7 +249,7 @@ type past struct {
 	ordered [len(modes)]sums
 	tasks   map[string]taskSums // by the label task, or by "" without it
 	site    queue.SiteCounts    // of the lives before
-	waited  map[string]uint64   // for resources, in nanoseconds; nil without Options.Contended
+	waited  map[string]uint64   // for resources, in nanoseconds; empty without Options.Contended
 	stalls  uint64
 	taken   uint64 // of the lives before
 }
@@ -275,18 +272,12 @@ func (m *Metrics) forget(t *orwl.Task) {
 // drop is forget. m.mu is held.
 func (m *Metrics) drop(known *task) {
 	m.look(known)
-	if m.past.tasks == nil {
-		m.past.tasks = make(map[string]taskSums)
-	}
 	m.past.tasks[m.label(known)] = m.past.tasks[m.label(known)].with(known)
-	if m.past.waited == nil && m.o.Contended > 0 {
-		m.past.waited = make(map[string]uint64)
-	}
 	for _, w := range known.watches {
 		m.past.ordered[w.mode].add(w)
-		if m.past.waited != nil {
-			_, for_ := w.look(m.now())
-			m.past.waited[w.resource.Name()] += for_
+		if m.o.Contended > 0 {
+			_, slept := w.look(m.now())
+			m.past.waited[w.resource.Name()] += slept
 		}
 		m.places.Add(-1)
 		w.on.places.Add(^uint32(0))

@@ -40,7 +40,8 @@
 // # What is bound
 //
 // No label grows with the program, with two exceptions: task, which Options.Tasks turns on,
-// and lock, whose values the program gives. No metric has a resource's name as a label.
+// and lock, whose values the program gives. At most 16 grids have the label grid, and at
+// most Options.Contended resources the label resource.
 //
 // # Locks
 //

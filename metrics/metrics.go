@@ -75,6 +75,7 @@ func New(o Options) (*Metrics, error) {
 		ordered: [2]times{{in.new(), in.new()}, {in.new(), in.new()}},
 		local:   in.new(), remote: in.new(), trips: in.new(), queued: many.new(), groups: many.new(),
 		records: make(map[*queue.Resource]*record), byTask: make(map[*orwl.Task]*task),
+		past: past{tasks: make(map[string]taskSums), waited: make(map[string]uint64)},
 	}
 	m.describe()
 	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {

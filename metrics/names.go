@@ -48,7 +48,7 @@ func families() []family {
 
 		{"orwl_worker_takes_total", counter, nil, "How often a worker has taken a task of another one."},
 		{"orwl_grid_sweeps", gauge, []string{"grid"}, "Sweeps of this node's blocks of a grid, unless a reduction ends it before."},
-		{"orwl_grid_sweeps_done", gauge, []string{"grid"}, "Those that are done."},
+		{"orwl_grid_sweeps_done", gauge, []string{"grid"}, "Sweeps of this node's blocks of a grid that are done."},
 		{"orwl_resource_wait_seconds_total", counter, []string{"resource"}, "Time in which tasks of this node waited for a resource: see Options.Contended."},
 
 		{"orwl_net_frames_total", counter, flow, "Frames between nodes. A retry counts where it comes in, not where it goes out."},

@@ -133,7 +133,7 @@ func (m *Metrics) collectRuntimes(s sink) (found looked) {
 			awake, asleep = awake+w.All-w.Asleep, asleep+w.Asleep
 			found.taken += w.Taken
 		}
-		found.grids = append(found.grids, state.Grids...)
+		found.grids = inspect.AddGrids(found.grids, state.Grids)
 		if state.Life != nil {
 			life = state.Life
 		}
@@ -165,18 +165,9 @@ func collectLife(s sink, l *inspect.Life) {
 // mostGrids is how many grids have a label.
 const mostGrids = 16
 
-// collectGrids tells how far the grids of the present run are. Grids of one name count together.
+// collectGrids tells how far the grids of the present run are.
 func collectGrids(s sink, all []inspect.Grid) {
-	var sums []inspect.Grid
-	for _, g := range all {
-		same := func(o inspect.Grid) bool { return o.Grid == g.Grid }
-		if i := slices.IndexFunc(sums, same); i >= 0 {
-			sums[i].Done, sums[i].Total = sums[i].Done+g.Done, sums[i].Total+g.Total
-		} else {
-			sums = append(sums, g)
-		}
-	}
-	for _, g := range sums[:min(len(sums), mostGrids)] {
+	for _, g := range all[:min(len(all), mostGrids)] {
 		s.gauge("orwl_grid_sweeps", float64(g.Total), g.Grid)
 		s.gauge("orwl_grid_sweeps_done", float64(g.Done), g.Grid)
 	}

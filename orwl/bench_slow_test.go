@@ -65,7 +65,7 @@ func init() {
 	}
 }
 
-// BenchmarkSlowNode has one of two nodes whose bodies take twice as long, and one processor each. What counts is how fast the last half of the run
+// BenchmarkSlowNode has two nodes with one processor each, and the bodies of one take twice as long. It measures how fast the last half of the run
 // is, as a part of what the processors can do: three quarters of what two equal nodes do in the same benchmark.
 func BenchmarkSlowNode(b *testing.B) {
 	took := func(slow int) time.Duration {

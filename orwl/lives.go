@@ -53,7 +53,7 @@ type survival struct {
 	ends    int            // with a seed: it ends after so many cuts
 	barren  int            // how many lives in a row have made no cut
 	since   time.Time      // the last life has ended, or the first one has begun to prepare
-	price   time.Duration  // what another life costs: it took so long from then on until the workers began
+	price   time.Duration  // the cost of another life: the time from then on until the workers began
 	tries   int            // see balance.Watch: of the chair
 	mortal  error          // why no life follows this one
 	hash    maphash.Seed

@@ -44,7 +44,7 @@ func TestMutants(t *testing.T) {
 		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}},
 		Rules: mutants.Rules{
 			Spares:      func(string, string) bool { return false },
-			SparedCalls: []string{"Debug", "Info", "Warn", "Error"},           // what the log says
+			SparedCalls: []string{"Debug", "Info", "Warn", "Error"},           // the log's lines
 			Computes:    func(file string) bool { return file != "lives.go" }, // where texts are sums, too
 			Returns:     true,
 		},

@@ -34,7 +34,7 @@ type Nodes struct {
 	looking     looking
 	cuts        atomic.Pointer[cuts] // of the run that goes on
 	weights     []int                // of the nodes of this life; nil: they are equal
-	nextWeights []int                // what these are in the next one; nil: they stay
+	nextWeights []int                // the weights in the next life; nil: they stay
 	survival    *survival            // nil: the run has one life
 	again       bool                 // the process was apart from the others since the life ended
 	fate        fate.Fate

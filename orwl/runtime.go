@@ -67,7 +67,7 @@ type run struct {
 	end    context.CancelCauseFunc // of ctx
 	tell   func(error)             // tells the other nodes that it has failed
 	failed atomic.Bool             // a task has ended with an error
-	tasks  []*Task                 // those of the program, and then those that read the end
+	tasks  []*Task                 // the program's tasks, and then the tasks that read the end
 	seats  seats                   // of its step tasks
 
 	planned *planned

@@ -44,8 +44,8 @@ func (d *deadly) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// survived is the program of the role survivor. A reduction ends it. With stagesVariable it has so many runs instead of one, and the same rounds together. What each
-// declares follows from what the ones before have computed, as in examples/primes.
+// survived is the program of the role survivor. A reduction ends it. With stagesVariable it has so many runs instead of one, and the same rounds together. Each declares
+// its tasks by what the ones before have computed, as in examples/primes.
 var survived = chain{tasks: 7, rounds: 120, ends: map[int]int{2: 10, 3: 60, 6: 119}}
 
 const stagesVariable = "ORWL_TEST_STAGES"

@@ -16,8 +16,8 @@ import (
 //
 //	record ──▶ hidden task ──▶ word ──▶ all tasks of the node
 //
-// No task begins round k before the hidden task has ended round k - 1 - lag. That is a condition of the plan, and the hidden task waits for
-// nobody but the writer. So a task is at most lag rounds ahead, and ends with the others.
+// No task begins round k before the hidden task has ended round k - 1 - lag. The plan has this condition, and the hidden task waits for
+// the writer only. So a task is at most lag rounds ahead, and ends with the others.
 //
 // The hidden tasks stand outside of the program, which has the same tasks on any nodes, and outside of cuts. A cut holds the record,
 // and so the end.

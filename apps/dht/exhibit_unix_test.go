@@ -109,7 +109,7 @@ func TestAlertsOfTable(t *testing.T) {
 	for _, p := range pages {
 		if p.UID == "orwl-dht" {
 			for _, q := range p.Queries("dht-large", "20s") { // each panel returns something
-				s.Until("count(("+q.Expr+") >= -Inf) or vector(0)", func(n float64) bool { return n > 0 })
+				s.Returns(q.Expr)
 			}
 		}
 	}

@@ -29,6 +29,9 @@ var (
 	usualBlock     = size{500, 500}
 )
 
+// fewestRows is how many rows a block with whole rows has at least: a matrix with fewer gets the usual grid.
+const fewestRows = 16
+
 // newJob prepares what o says for a process in that place. The caller must close the job.
 func newJob(o options, place launch.Place) (_ *job, err error) {
 	j := &job{options: o, problem: problem{iters: o.iters, sweeps: o.sweeps, kernel: kernels[o.kernel]}, place: place}
@@ -101,7 +104,7 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 func (j *job) fit(whole size) error {
 	given := j.options
 	switch none := (size{}); {
-	case given.grid == none && given.block == none && wholeRows.divides(whole) && whole.rows >= wholeRows.rows*wholeRows.rows:
+	case given.grid == none && given.block == none && wholeRows.divides(whole) && whole.rows >= wholeRows.rows*fewestRows:
 		j.grid = wholeRows
 	case given.grid == none && given.block == none:
 		j.grid = size{divisor(whole.rows, usualGrid.rows), divisor(whole.cols, usualGrid.cols)}

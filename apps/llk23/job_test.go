@@ -64,7 +64,7 @@ func TestFitsMatrix(t *testing.T) {
 	for _, c := range []struct{ grid, block, whole, wantGrid, wantBlock size }{
 		{whole: lfkSize, wantGrid: size{1, 3}, wantBlock: size{5, 33}},
 		{whole: size{2000, 400}, wantGrid: size{16, 1}, wantBlock: size{125, 400}},
-		{whole: size{160, 400}, wantGrid: size{4, 4}, wantBlock: size{40, 100}}, // rows for 16 thick blocks are missing
+		{whole: size{160, 400}, wantGrid: size{4, 4}, wantBlock: size{40, 100}}, // 16 blocks would have 10 rows each
 		{whole: size{7, 1}, wantGrid: size{1, 1}, wantBlock: size{7, 1}},
 		{whole: lfkSize, grid: size{5, 1}, wantGrid: size{5, 1}, wantBlock: size{1, 99}},
 		{whole: lfkSize, block: size{1, 11}, wantGrid: size{5, 9}, wantBlock: size{1, 11}},

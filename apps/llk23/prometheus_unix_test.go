@@ -98,8 +98,8 @@ var ofOthers = map[string][]string{
 	"orwl-network":  {"Sessions and their locks", "Locks granted", "Lost and forced"},
 }
 
-// TestPanels has a real Prometheus scrape a run of three nodes, of which one dies, and asks it what the panels of the dashboards ask:
-// each returns something.
+// TestPanels has a real Prometheus scrape a run of three nodes, and one of them dies. It asks what the panels of the dashboards ask:
+// each query returns something.
 func TestPanels(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	s := promserver.Start(t, promserver.Options{})
@@ -122,7 +122,7 @@ func TestPanels(t *testing.T) {
 				continue
 			}
 			asked++
-			s.Until("count(("+q.Expr+") >= -Inf) or vector(0)", func(n float64) bool { return n > 0 })
+			s.Returns(q.Expr)
 		}
 	}
 	t.Logf("%d queries return something", asked)

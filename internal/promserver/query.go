@@ -56,6 +56,12 @@ func (s *Server) Until(expr string, wanted func(value float64) bool) []Sample {
 	return last
 }
 
+// Returns waits until an expression returns something, as a panel that shows it does.
+func (s *Server) Returns(expr string) {
+	s.t.Helper()
+	s.Until("count(("+expr+") >= -Inf) or vector(0)", func(n float64) bool { return n > 0 })
+}
+
 // until tries again and again. If it never is, the failure shows what was seen last.
 func (s *Server) until(what string, is func() (yes bool, seen any)) {
 	s.t.Helper()

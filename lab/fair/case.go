@@ -14,7 +14,7 @@ import (
 // Case is a piece of work that contenders do in turns.
 type Case struct {
 	Name  string
-	Work  string // what all of them do
+	Work  string // the task that all of them do
 	Unit  string // of a figure
 	Turns int    // at most so many; 0: as many as are asked for
 	// Open makes the contenders. The first one is ours.
@@ -24,7 +24,7 @@ type Case struct {
 // Contender does the work of a case.
 type Contender struct {
 	Name string
-	Form string // what it is made from, and how
+	Form string // its source, and the flags that it is built with
 	// Turn does the work once, and returns the figure.
 	Turn func(ctx context.Context) (float64, error)
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/orwl/go-orwl/internal/native"
 )
 
 // matrix is a problem of LLK23.
@@ -138,10 +141,11 @@ func (s *Shop) eachPeer(ctx context.Context, m matrix, kernel, file string, yiel
 		}
 	}
 	for _, form := range forms {
-		if _, err := s.build(ctx, form[0], rounding); err != nil {
-			continue // the table says that it is missing
+		_, err := s.run(ctx, form[0], rounding, form[1:]...)
+		if errors.Is(err, native.ErrMissing) {
+			continue // the table says so
 		}
-		if _, err := s.run(ctx, form[0], rounding, form[1:]...); err != nil {
+		if err != nil {
 			return err
 		}
 		bytes, err := os.ReadFile(file)

@@ -3,6 +3,7 @@ package fair
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"strings"
@@ -13,14 +14,13 @@ import (
 
 // machine is what a table is read with: a figure that depends on lines of memory is of use only beside these.
 type machine struct {
-	mutex time.Duration // sync.Mutex without contention, times 100
-	line  time.Duration // a line of memory goes to another processor and back
-	load  string        // of the operating system, in the last minutes
+	mutex float64 // nanoseconds that sync.Mutex takes without contention
+	line  float64 // nanoseconds in which a line of memory goes to another processor and back
+	load  string  // of the operating system, in the last minutes
 }
 
 func (m machine) String() string {
-	return fmt.Sprintf("here sync.Mutex takes %.1f ns, a line %d ns from one processor to another and back; load %s",
-		float64(m.mutex.Nanoseconds())/100, m.line.Nanoseconds(), m.load)
+	return fmt.Sprintf("here sync.Mutex takes %.1f ns, a line %.0f ns from one processor to another and back; load %s", m.mutex, m.line, m.load)
 }
 
 // look measures the machine.
@@ -30,7 +30,7 @@ func look() machine {
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
 		m.load = strings.Join(strings.Fields(string(text))[:3], " ")
 	}
-	m.mutex, m.line = time.Hour, time.Hour
+	m.mutex, m.line = math.Inf(1), math.Inf(1)
 	for range 5 { // the least of some tries: other programs only add to it
 		var l sync.Mutex
 		begin := time.Now()
@@ -40,8 +40,8 @@ func look() machine {
 			sections++
 			l.Unlock()
 		}
-		m.mutex = min(m.mutex, time.Since(begin)*100/locks)
-		m.line = min(m.line, roundTrips(trips)/trips)
+		m.mutex = min(m.mutex, float64(time.Since(begin))/locks)
+		m.line = min(m.line, float64(roundTrips(trips))/trips)
 	}
 	return m
 }

@@ -30,6 +30,11 @@ type Shop struct {
 	checked bool // all peers of llk23 have its bits
 }
 
+// NewShop is a shop for all processors.
+func NewShop(llk23 string) *Shop {
+	return &Shop{LLK23: llk23, Workers: runtime.GOMAXPROCS(0), built: make(map[string]made)}
+}
+
 // made is a peer that was compiled, or why it was not.
 type made struct {
 	*native.Program
@@ -68,9 +73,6 @@ func (s *Shop) build(ctx context.Context, name, contract string) (*native.Progra
 		m.Program, m.err = t.Build(ctx, native.Source{
 			Name: name, Files: sources, Main: "c/" + name + ".c", Headers: []native.Header{header}, Flags: append(flags, contract),
 		})
-		if s.built == nil {
-			s.built = make(map[string]made)
-		}
 		s.built[key] = m
 	}
 	return m.Program, m.err
@@ -139,6 +141,3 @@ func ReadBeside(r io.Reader) (all []Beside, err error) {
 	}
 	return all, lines.Err()
 }
-
-// NewShop is a shop for all processors.
-func NewShop(llk23 string) *Shop { return &Shop{LLK23: llk23, Workers: runtime.GOMAXPROCS(0)} }

@@ -3,7 +3,7 @@ package taskbench
 import "golang.org/x/sys/cpu"
 
 // iterate is the kernel in vectors of four lanes, which Go's compiler does not make. The peers
-// in C have the same instructions. The vectors come from begin, which nobody has just written in smaller pieces: a
+// in C have the same instructions. The vectors come from begin, which was not written in smaller pieces just before: a
 // processor waits for such pieces before it loads them as a vector.
 func iterate(x, begin *[lanes]float64, iterations int) {
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {

@@ -88,6 +88,19 @@ type Grid struct {
 	Total int64  `json:"total"` // unless a reduction ends the grid before
 }
 
+// AddGrids adds more grids to all: grids of one name count together.
+func AddGrids(all, more []Grid) []Grid {
+	for _, g := range more {
+		i := slices.IndexFunc(all, func(o Grid) bool { return o.Grid == g.Grid })
+		if i < 0 {
+			all = append(all, g)
+			continue
+		}
+		all[i].Done, all[i].Total = all[i].Done+g.Done, all[i].Total+g.Total
+	}
+	return all
+}
+
 // Pace is the time of a round, beside the least time that it can have.
 type Pace struct {
 	Round Seconds `json:"round_seconds"` // so far, on average

@@ -16,7 +16,7 @@ const (
 	fewestEach = 16 // a block has at least so many cells on a side
 )
 
-// chooseBlocks doubles the number of blocks in one dimension, until there are enough for the processors. That is the
+// chooseBlocks doubles the number of blocks in one dimension, until there are enough for the processors. It takes the
 // slowest dimension as long as blocks keep whole rows, and the dimension in which blocks are longest if they do not. Of
 // equal ones it takes the slowest, because an edge there is one piece of memory. Smaller blocks, which fit into a cache for
 // several sweeps, were slower.
@@ -30,7 +30,7 @@ func (g *Grid) chooseBlocks() {
 		dim, longest := -1, 0
 		for i := g.slowest(); i < dims; i++ {
 			if i > g.slowest() && (g.wholeRows || g.update == InPlace && g.box) {
-				break // see Options.Corners
+				break // whole rows; Options.Corners says why a box in place keeps them
 			}
 			n := g.size[i] / g.blocks[i]
 			if n/2 < max(fewestEach, g.least(i)) {
@@ -54,12 +54,11 @@ func (g *Grid) chooseBlocks() {
 // instead of the size of a node's caches.
 const gridCache = 4 << 20 // the caches keep so many bytes of a grid
 
-// The time of a sweep from the cache, divided by the time of a sweep from memory. LLK23 takes so much with its fast
-// kernel and 1 to 8 sweeps in a pass, and the mean of six neighbours in a cube. A kernel that computes more gains less, and
-// loses little by more sweeps.
+// A sweep from the cache takes this part of the time of a sweep from memory, with 1 to 8 sweeps in a pass. A kernel that
+// computes more gains less, and loses little by more sweeps.
 const (
-	inCache       = 0.4
-	inCacheJacobi = 0.55
+	inCache       = 0.4  // LLK23 with its fast kernel
+	inCacheJacobi = 0.55 // the mean of six neighbours in a cube
 )
 
 // partRows is how many times as long LLK23 takes, from memory in several sweeps, if blocks have parts of the grid's rows
@@ -150,9 +149,9 @@ func (g *Grid) valuesBetween() bool {
 	return !slices.ContainsFunc(g.reductions, func(r *Reduction) bool { return !r.fits(g.tiling.sweeps) })
 }
 
-// dealBlocks says which node has which block. No node has more blocks than it must, by its weight: see package balance. It tries three deals:
-// boxes of blocks, shares in the order of the blocks, and shares with the dimensions in the other order. It takes the
-// deal with the fewest cells at edges between nodes. Among equal deals it takes the first one: boxes that are cut in the
+// dealBlocks says which node has which block. No node has more blocks than it must, by its weight: see package balance. It
+// tries three deals: boxes of blocks, shares in the order of the blocks, and shares with the dimensions in the other order.
+// It takes the deal with the fewest cells at edges between nodes. Among equal deals it takes the first one: boxes that are cut in the
 // slowest dimension.
 //
 //	2 nodes   0 0 0 0     4 nodes   0 0 1 1     3 nodes   0 0 0 0

@@ -53,9 +53,9 @@ source.onopen = () => { lost = false; setTimeout(openLink, 400); soon() }
 function blame(l) {
   const p = programOf(l), ends = new Map()
   l.blame = new Map()
-  l.short = new Map() // by resource: so many tasks wait for it
+  l.waiters = new Map() // by resource: so many tasks wait for it
   if (!p) return
-  for (const [k, w] of l.wait) if (w.resource >= 0 && l.states[k] !== 'q') { const n = p.resources[w.resource]; l.short.set(n, (l.short.get(n) || 0) + 1) }
+  for (const [k, w] of l.wait) if (w.resource >= 0 && l.states[k] !== 'q') { const n = p.resources[w.resource]; l.waiters.set(n, (l.waiters.get(n) || 0) + 1) }
   const name = k => {
     const way = []
     let end = null

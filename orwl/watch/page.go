@@ -55,8 +55,8 @@ const (
 	keeps       = time.Minute
 	keepsBytes  = 16 << 20
 	mostReaders = 64
-	behind      = 64 // events that a reader may be behind
-	pictureTick = time.Second
+	behind      = 64          // events that a reader may be behind
+	slowTick    = time.Second // for the picture, and for tables
 )
 
 // New makes the page of a runtime: of returns it, or nil if there is none yet.

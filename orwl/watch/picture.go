@@ -37,7 +37,7 @@ func (p *Page) paint(rt *orwl.Runtime) {
 	paint, is := found.(func(ctx context.Context) (Picture, error))
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !is || p.painting || time.Since(p.painted) < pictureTick {
+	if !is || p.painting || time.Since(p.painted) < slowTick {
 		return
 	}
 	p.painting, p.painted = true, time.Now()

@@ -50,7 +50,7 @@ const mostRows = 1024
 
 // list reads the tables, if their time has come.
 func (p *Page) list(run inspect.Run) {
-	if time.Since(p.listed) < pictureTick {
+	if time.Since(p.listed) < slowTick {
 		return
 	}
 	p.listed = time.Now()
@@ -59,7 +59,7 @@ func (p *Page) list(run inspect.Run) {
 		all = append(all, locks)
 	}
 	if p.own != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), pictureTick)
+		ctx, cancel := context.WithTimeout(context.Background(), slowTick)
 		all = append(all, p.own(ctx)...)
 		cancel()
 	}

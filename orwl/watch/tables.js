@@ -25,8 +25,8 @@ function drawQueue(name) {
 // Tables: the locks of the run, and what the program shows of itself. A column of kind rate has counts, and the page shows how
 // many there are in a second.
 const shows = {
-  rate: v => (v < 10 ? v.toFixed(1) : Math.round(v)) + '', share: v => (100 * v).toFixed(v < 0.1 ? 1 : 0) + ' %',
-  bytes: v => size(v), number: v => Number.isInteger(v) ? v + '' : v.toFixed(2)}
+  rate, share: v => (100 * v).toFixed(v < 0.1 ? 1 : 0) + ' %',
+  bytes: size, number: v => Number.isInteger(v) ? v + '' : v.toFixed(2)}
 const fewRows = 16
 let drawn = null
 function drawTables(l) {

@@ -120,7 +120,7 @@ func (v *viewer) view(run inspect.Run) (l look, changed bool) {
 		var sent []uint64
 		if s := n.State; s != nil {
 			seen.Running, seen.Starting, sent = s.Running, s.Starting, s.Sent
-			l.Grids = addGrids(l.Grids, s.Grids)
+			l.Grids = inspect.AddGrids(l.Grids, s.Grids)
 			if n.Node == run.From {
 				l.Life = s.Life
 			}
@@ -134,19 +134,6 @@ func (v *viewer) view(run inspect.Run) (l look, changed bool) {
 		}
 	}
 	return l, changed
-}
-
-// addGrids adds the grids of a node, by their names.
-func addGrids(all, more []inspect.Grid) []inspect.Grid {
-	for _, g := range more {
-		i := slices.IndexFunc(all, func(o inspect.Grid) bool { return o.Grid == g.Grid })
-		if i < 0 {
-			all = append(all, g)
-			continue
-		}
-		all[i].Done, all[i].Total = all[i].Done+g.Done, all[i].Total+g.Total
-	}
-	return all
 }
 
 // keepSilent adds the tasks of nodes that do not answer, as they were known before.

@@ -1,6 +1,7 @@
 // What a task does, in words.
 const long = ms => ms < 1000 ? Math.round(ms) + ' ms' : ms < 100e3 ? (ms / 1000).toFixed(1) + ' s' : ms < 5400e3 ? Math.round(ms / 60e3) + ' min' : Math.round(ms / 3600e3) + ' h'
 const many = (n, what) => n + ' ' + what + (n === 1 ? '' : 's')
+const rate = v => v < 10 ? v.toFixed(1) : Math.round(v) + '' // of something in a second
 function does(l, k) {
   const p = programOf(l), s = l.states[k], w = l.wait.get(k)
   if (s === 'c') return 'computes, in round ' + l.rounds[k] + (l.work.has(k) ? ', for ' + long(l.work.get(k)) : '') + (l.where && l.where[k] ? ', at ' + l.where[k] : '')
@@ -21,7 +22,7 @@ const numberOf = (l, name) => programOf(l) ? programOf(l).names.indexOf(name) : 
 // Numbers and words.
 function numbers(l, picture) {
   const p = programOf(l), box = $('numbers'), b = before(l, 5000), parts = []
-  const rate = b ? Math.max(0, (l.sum - b.sum) / (l.states.length || 1) / (l.at - b.at) * 1000) : 0
+  const rounds = b ? Math.max(0, (l.sum - b.sum) / (l.states.length || 1) / (l.at - b.at) * 1000) : 0
   let done = 0, all = 0
   p.rounds.forEach((r, k) => { all += r; done += Math.min(r, l.rounds[k]) })
   let old = null
@@ -31,10 +32,8 @@ function numbers(l, picture) {
     for (const g of l.grids) { done += g.done; all += g.total }
     if (l.grids.length > 1) for (const g of l.grids.slice(0, 6)) parts.push(['of ' + (g.grid || 'a grid'), Math.floor(100 * g.done / Math.max(1, g.total)) + ' %'])
   }
-  if (picture && picture.total) {
-    if (old) parts.push(['sweeps a second', ((picture.done - old.done) / (picture.at - old.at) * 1000).toFixed(1)])
-  }
-  if (b) parts.push(['rounds a second', rate < 10 ? rate.toFixed(1) : Math.round(rate)])
+  if (old && picture.total) parts.push(['sweeps a second', ((picture.done - old.done) / (picture.at - old.at) * 1000).toFixed(1)])
+  if (b) parts.push(['rounds a second', rate(rounds)])
   if (l.nodes.length > 1) parts.push(['nodes', l.nodes.length])
   if (l.life && l.life.number > 1) parts.push(['lives', l.life.number])
   box.textContent = ''
@@ -42,7 +41,7 @@ function numbers(l, picture) {
     const d = document.createElement('div'), bar = document.createElement('progress')
     bar.max = all; bar.value = done; bar.setAttribute('aria-label', 'progress')
     const was = b && b.grids ? b.grids.reduce((sum, g) => sum + g.done, 0) : 0
-    const left = l.grids && l.grids.length ? (b && done > was ? (all - done) / (done - was) * (l.at - b.at) / 1000 : 0) : rate > 0 ? (all - done) / (l.states.length * rate) : 0
+    const left = l.grids && l.grids.length ? (b && done > was ? (all - done) / (done - was) * (l.at - b.at) / 1000 : 0) : rounds > 0 ? (all - done) / (l.states.length * rounds) : 0
     d.append(bar, ' ', Object.assign(document.createElement('b'), {textContent: Math.floor(100 * done / all) + ' %'}), left ? ' done, about ' + long(left * 1000) + ' left' : ' done')
     box.append(d)
   }
@@ -65,7 +64,7 @@ function workers(l) {
   for (const id in parts) $(id).style.width = parts[id] + '%'
   const b = before(l, 5000), sum = x => x.nodes.reduce((n, y) => n + y.taken, 0), taken = b ? Math.max(0, sum(l) - sum(b)) / (l.at - b.at) * 1000 : 0
   $('wtext').textContent = many(Math.round(all / n), 'worker') + ': ' + parts.wc + ' % of their time in bodies, ' + parts.ws + ' % looking for work, ' + parts.wa + ' % asleep' +
-    (taken ? '; ' + (taken < 10 ? taken.toFixed(1) : Math.round(taken)) + ' times a second, a worker took a task of another one' : '')
+    (taken ? '; ' + rate(taken) + ' times a second, a worker took a task of another one' : '')
 }
 
 // spent says what the tasks did in the last minute, and what those that waited had to wait for in the end.
@@ -78,7 +77,7 @@ function spent(l) {
     if (a.at > l.at || l.at - a.at > 6e4) continue
     for (const s in a.count) { sum[s] = (sum[s] || 0) + a.count[s]; all += a.count[s] }
     a.blame.forEach((v, name) => { guilty.set(name, (guilty.get(name) || 0) + v); waits += v })
-    a.short.forEach((v, name) => scarce.set(name, (scarce.get(name) || 0) + v))
+    a.waiters.forEach((v, name) => scarce.set(name, (scarce.get(name) || 0) + v))
     n++
   }
   $('spentbox').hidden = n < 2 || !all

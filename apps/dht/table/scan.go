@@ -193,9 +193,9 @@ func (t *Strings) Here(ctx context.Context) (keys, bytes int64, err error) {
 type Volume struct {
 	Number      int
 	Keys, Bytes int64
-	Acquired    uint64 // how often its lock was acquired, and how often that found a predecessor
-	Waited      uint64
-	Unfair      float64 // how much the acquisitions of the lock's ranks differ: see inspect.Unfairness
+	Acquired    uint64  // acquisitions of its lock
+	Waited      uint64  // the acquisitions that found a predecessor
+	Unfair      float64 // see inspect.Unfairness
 }
 
 // Kept are the volumes that this node keeps. Each is locked for a moment, one after another.

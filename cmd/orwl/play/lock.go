@@ -3,6 +3,8 @@ package play
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/orwl/go-orwl/net/rma"
@@ -42,7 +44,7 @@ func (g Game) system() (s sim.System, bad Answer) {
 	case !known:
 		return s, Answer{"error": "there is no lock " + g.Lock}
 	case g.Ranks < 1 || g.Ranks > mostRanks || g.Acquisitions < 1 || g.Acquisitions > mostAcquisitions || g.Deaths < 0 || g.Deaths >= g.Ranks:
-		return s, Answer{"error": "want 1 to 4 ranks, 1 to 4 acquisitions, and at least one rank that lives"}
+		return s, Answer{"error": fmt.Sprintf("want 1 to %d ranks, 1 to %d acquisitions, and at least one rank that lives", mostRanks, mostAcquisitions)}
 	}
 	return specimen.Contest{
 		Topology: topology.Flat(g.Ranks), Acquisitions: g.Acquisitions, Writers: (g.Ranks + 1) / 2, Faults: sim.Faults{Crashes: g.Deaths},
@@ -51,7 +53,7 @@ func (g Game) system() (s sim.System, bad Answer) {
 
 // Explore goes through all schedules of the game, until one breaks a promise of the lock.
 //
-//	runs, steps, states: what was explored; complete: nothing is left
+//	runs, states: how much was explored; complete: nothing is left
 //	broken: the promise, absent if all schedules keep it; trace: the steps of that run
 func Explore(g Game) Answer {
 	s, bad := g.system()
@@ -59,7 +61,7 @@ func Explore(g Game) Answer {
 		return bad
 	}
 	r := s.Exhaust(sim.Limit{States: mostStates})
-	a := Answer{"runs": r.Runs, "steps": r.Steps, "states": r.States, "complete": r.Complete}
+	a := Answer{"runs": r.Runs, "states": r.States, "complete": r.Complete}
 	if r.Failure != nil {
 		a["broken"], a["trace"] = words(r.Failure.Err), steps(r.Failure.Trace)
 	}
@@ -103,16 +105,11 @@ func Run(g Game, seed uint64) Answer {
 		}
 		seed++
 	}
-	return Answer{"error": "in none of the next 500 runs a rank dies while it works: take another seed"}
+	return Answer{"error": fmt.Sprintf("in none of the next %d runs a rank dies while it works: take another seed", seedsTried)}
 }
 
 func died(t sim.Trace) bool {
-	for _, s := range t {
-		if s.What == "crashes" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t, func(s sim.Step) bool { return s.What == "crashes" })
 }
 
 // words is an error without the name of the package.

@@ -33,7 +33,7 @@ const sources = /* sources */
 let state = {story: 0}, trace = [], at = 0, locks = [], begun = false
 function tell(n) { const s = stories[n]; state = s.text ? {story: n, text: s.text} : {story: n, lock: s.lock, ranks: s.ranks, acquisitions: s.acquisitions, deaths: s.deaths, seed: 1}; show() }
 function show() {
-  const s = stories[state.story] || stories[0]
+  const s = stories[state.story]
   $('title').textContent = s.name
   $('told').replaceChildren(...s.told.map(p => make('p', p)))
   for (const b of $('stories').children) b.setAttribute('aria-pressed', b.textContent === s.name)
@@ -172,7 +172,7 @@ function open() {
   let s = null
   try { s = JSON.parse(decodeURIComponent(location.hash.slice(1))) } catch {}
   const num = (v, least, most) => Number.isInteger(v) && v >= least && v <= most
-  if (s && num(s.story, 0, 3) && (typeof s.text === 'string' || typeof s.lock === 'string' && num(s.ranks, 2, 3) && num(s.acquisitions, 1, 3) && num(s.deaths, 0, 1))) { state = s; show() } else tell(0)
+  if (s && num(s.story, 0, stories.length - 1) && (typeof s.text === 'string' || typeof s.lock === 'string' && num(s.ranks, 2, 3) && num(s.acquisitions, 1, 3) && num(s.deaths, 0, 1))) { state = s; show() } else tell(0)
 }
 stories.forEach((s, n) => $('stories').append(make('button', s.name, {onclick: () => tell(n)})))
 $('text').oninput = () => { state.text = $('text').value; prove() }

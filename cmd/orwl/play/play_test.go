@@ -11,11 +11,11 @@ import (
 // The proof names the circle, its resources, and what to do.
 func TestCheck(t *testing.T) {
 	a := Check("task row1: write a, read b\ntask row2: write b, read a @-1")
-	if a["alive"] != false || a["stuck"] != 2 || len(a["cycle"].([]any)) != 2 || !strings.HasPrefix(a["advice"].(string), "give the accesses of this cycle other priorities") {
+	if a["alive"] != false || a["words"] != "Refused: of 2 tasks, 2 would wait for ever." || len(a["cycle"].([]any)) != 2 || !strings.HasPrefix(a["advice"].(string), "give the accesses of this cycle other priorities") {
 		t.Errorf("%v", a)
 	}
 	first := a["cycle"].([]any)[0].(Answer)
-	if first["task"] != "row1" || first["resource"] != "a" || first["for"] != "row2" || first["words"] != "row1 waits to write a (access 1), which row2 holds to read (access 2)" {
+	if first["task"] != "row1" || first["resource"] != "a" || first["mode"] != "write" || first["words"] != "row1 waits to write a (access 1), which row2 holds to read (access 2)" {
 		t.Errorf("%v", first)
 	}
 	if a := Check("task row1: write a, read b\ntask row2: write b, read a"); a["alive"] != true {
@@ -29,8 +29,8 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%.40q: %q, want %q", text, got, want)
 		}
 	}
-	if line := Check("task a: write x\ntask b: wriet x")["line"]; line != 2 {
-		t.Errorf("it is line %v", line)
+	if a := Check("task a: write x"); a["words"] != "Alive: the task goes round for ever." {
+		t.Errorf("one task: %v", a)
 	}
 }
 

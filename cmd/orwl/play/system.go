@@ -17,9 +17,9 @@ const mostAccesses = 400
 
 // Check proves that a system of tasks goes round for ever, or finds the circle in which tasks would wait for each other.
 //
-//	error: why the text is no system, with its line from 1
-//	alive, words; stuck, tasks: how many would wait for ever, of how many
-//	cycle: a list of task, resource, mode, for, words
+//	error: why the text is no system
+//	alive, words: the verdict; advice: what to do
+//	cycle: a list of task, resource, mode, words
 func Check(text string) Answer {
 	s, bad := parse(text)
 	if bad != nil {
@@ -29,26 +29,29 @@ func Check(text string) Answer {
 	var deadlock *liveness.DeadlockError
 	switch {
 	case err == nil:
-		return Answer{"alive": true, "tasks": len(s.Tasks), "words": fmt.Sprintf("Alive: the %d tasks take turns for ever, whatever their speed.", len(s.Tasks))}
+		words := "Alive: the task goes round for ever."
+		if n := len(s.Tasks); n > 1 {
+			words = fmt.Sprintf("Alive: the %d tasks take turns for ever, whatever their speed.", n)
+		}
+		return Answer{"alive": true, "words": words}
 	case !errors.As(err, &deadlock):
 		return Answer{"error": plain(err)}
 	}
 	var cycle []any
 	for _, w := range deadlock.Cycle {
-		cycle = append(cycle, Answer{"task": w.Task, "resource": w.Resource, "mode": w.Mode.String(), "for": w.For, "words": w.String()})
+		cycle = append(cycle, Answer{"task": w.Task, "resource": w.Resource, "mode": w.Mode.String(), "words": w.String()})
 	}
 	said := strings.Split(err.Error(), "\n\t")
-	return Answer{"alive": false, "tasks": deadlock.Tasks, "stuck": deadlock.Stuck, "cycle": cycle,
-		"words": fmt.Sprintf("Refused: of %d tasks, %d would wait for ever.", deadlock.Tasks, deadlock.Stuck), "advice": said[len(said)-1]}
+	words := "Refused: the task would wait for ever."
+	if deadlock.Tasks > 1 {
+		words = fmt.Sprintf("Refused: of %d tasks, %d would wait for ever.", deadlock.Tasks, deadlock.Stuck)
+	}
+	return Answer{"alive": false, "cycle": cycle, "words": words, "advice": said[len(said)-1]}
 }
 
 // parse reads a system, or returns what is wrong.
 func parse(text string) (s liveness.System, bad Answer) {
 	s, err := liveness.Parse(strings.NewReader(text))
-	var syntax *liveness.SyntaxError
-	if errors.As(err, &syntax) {
-		return s, Answer{"error": plain(err), "line": syntax.Line}
-	}
 	if err != nil {
 		return s, Answer{"error": plain(err)}
 	}
@@ -70,9 +73,8 @@ func plain(err error) string { return strings.TrimPrefix(err.Error(), "liveness:
 
 // Player plays a system step by step: in each step a task acquires, or it announces its next accesses and releases.
 type Player struct {
-	system liveness.System
 	queues []*playedQueue
-	of     map[string]*playedQueue
+	byName map[string]*playedQueue
 	tasks  []*playedTask
 }
 
@@ -109,7 +111,7 @@ func NewPlayer(text string) (p *Player, bad Answer) {
 	if err := s.Check(); err != nil && !errors.As(err, new(*liveness.DeadlockError)) {
 		return nil, Answer{"error": plain(err)}
 	}
-	p = &Player{system: s, of: make(map[string]*playedQueue)}
+	p = &Player{byName: make(map[string]*playedQueue)}
 	for i := range s.Tasks {
 		t := &playedTask{task: &s.Tasks[i], steps: s.Tasks[i].Sequence}
 		var all []int
@@ -129,10 +131,10 @@ func NewPlayer(text string) (p *Player, bad Answer) {
 }
 
 func (p *Player) queue(name string) *playedQueue {
-	q := p.of[name]
+	q := p.byName[name]
 	if q == nil {
 		q = &playedQueue{name: name, members: make(map[queue.ID]*playedAccess), next: 1}
-		p.of[name] = q
+		p.byName[name] = q
 		p.queues = append(p.queues, q)
 	}
 	return q

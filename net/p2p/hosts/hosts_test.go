@@ -107,7 +107,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestStranger has a host of somebody else connect to such a host of a node. The gater keeps it out. Without one it gets no stream.
+// TestStranger connects a host without the key to such a host of a node. The gater keeps it out. Without one it gets no stream.
 func TestStranger(t *testing.T) {
 	for name, gated := range map[string]bool{"gater": true, "no gater": false} {
 		t.Run(name, func(t *testing.T) {

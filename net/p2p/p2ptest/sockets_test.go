@@ -86,7 +86,7 @@ func TestCutIsOver(t *testing.T) {
 	})
 }
 
-// A process that is stopped reads nothing, and others hear nothing of it, until it continues. What it wrote before arrives.
+// A process that is stopped reads nothing, and others hear nothing of it, until it continues. Bytes that it wrote before arrive.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := NewWorld(1)

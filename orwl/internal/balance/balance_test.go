@@ -85,9 +85,9 @@ func TestShares(t *testing.T) {
 type machine struct {
 	r       *rand.Rand
 	units   int
-	noise   float64 // what a node needs for a unit of a window differs by so much at most
+	noise   float64 // the most by which the time of a unit differs from window to window, as a part of it
 	waits   float64 // the part of a round in which all nodes wait
-	price   float64 // what another life takes, in seconds
+	price   float64 // the seconds that another life takes
 	speeds  []float64
 	weights []int
 	tries   int
@@ -157,7 +157,7 @@ func (m *machine) cuts(n int) {
 	}
 }
 
-// efficiency is the speed of the run, divided by that of all nodes.
+// efficiency is the speed of the run, divided by the sum of the nodes' speeds.
 func (m *machine) efficiency() float64 {
 	sum, most := 0.0, 0.0
 	for i, n := range Shares(m.units, m.weights) {

@@ -42,13 +42,13 @@ const MostTries = 10
 // Watch looks for an imbalance in a life. It is for the chair.
 type Watch struct {
 	Weights []int // of the nodes of the life
-	Price   int64 // what it costs to end the life, in nanoseconds
+	Price   int64 // the nanoseconds that an end of the life costs
 	Tries   int   // how many lives have ended for a balance, less those that have kept it for long
 
 	before  []Load // at the end of the last window
 	windows int    // in a row, they say that another division pays
-	lost    int64  // what these windows took because of this division
-	good    int64  // how long the windows were that say that this one is good
+	lost    int64  // the nanoseconds that this division cost in these windows
+	good    int64  // the nanoseconds of the windows that say that this division is good
 }
 
 // Add takes what the nodes have done until a cut. It returns the weights that the next life has if this one is to end for that. Then it is not

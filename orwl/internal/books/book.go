@@ -343,7 +343,7 @@ func (b *book) rest() {
 }
 
 // sleep waits until another worker calls this one. It returns at once if there is mail, or a task that is worth a look: it looks once more
-// when others already see that it is tired, and call it. Else a worker that goes into a long body would call nobody, and what
+// when others already see that it is tired, and call it. Else a worker that begins a long body would not call it, and what
 // has come to its book meanwhile would wait for the end of the body.
 func (b *book) sleep() {
 	p := b.pool

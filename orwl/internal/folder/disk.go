@@ -10,7 +10,7 @@ import (
 	"runtime"
 )
 
-// Disk is a directory. Tests play crashes with another one than that of the system.
+// Disk is a directory. The system has one, and tests that play crashes have another.
 type Disk interface {
 	Path(name string) string // for messages
 	Make() error             // makes it if it is not there

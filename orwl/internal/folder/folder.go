@@ -47,7 +47,7 @@ func Open(d Disk, node int, digest uint64) (*Folder, error) {
 	return f, nil
 }
 
-// Processors is for how many processors the program of the newest part in a folder was declared: 0 if nobody knows. A program may divide its
+// Processors is for how many processors the program of the newest part in a folder was declared: 0 if that is not known. A program may divide its
 // work by that, so it has to be known before the program is.
 func Processors(d Disk) int {
 	f := Folder{disk: d}

@@ -34,8 +34,8 @@ type Message struct {
 	Tasks int    // Part, Have: how many records the owner has
 	Last  bool   // Whole: the life ends with this cut
 	Saved bool   // Have: on the owner's disk
-	// Load, of Did, is what the sender has done in this run and life. Weights, of the last Whole, are those of the next life by node of this
-	// one; nil if they stay.
+	// Did has the Load: what the sender has done in this run and life. The last Whole has the Weights of the next life, by
+	// node of this one: nil if they stay.
 	Load    balance.Load
 	Weights []int
 	Record

@@ -289,8 +289,8 @@ func TestLevelOf(t *testing.T) {
 	}
 }
 
-// Nodes get tasks by their weights, in compact pieces. The bound of the cut is a quarter more
-// than that of straight cuts.
+// Nodes get tasks by their weights, in compact pieces. The cut has at most a quarter
+// more edges than straight cuts.
 func TestDivideByWeights(t *testing.T) {
 	rings.Computes(t)
 	const side = 12

@@ -18,7 +18,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
-// disk is a simulated disk. Processes may share it. What was written is there for all of them at once. It is there after a power failure only if it was
+// disk is a simulated disk. Processes may share it: each sees at once what another one writes. Bytes outlive a power failure only if they were
 // synced before:
 //
 //	write ──▶ sync ──▶ rename ──▶ sync of names
@@ -28,15 +28,15 @@ type disk struct {
 	mu     sync.Mutex
 	rng    *rand.Rand
 	files  map[string]*contents
-	synced map[string]*contents // what has a name after a power failure, without the pending changes
+	synced map[string]*contents // names and files after a power failure, without the pending changes
 	change []func(names map[string]*contents)
 	locked map[string]*process
 	full   bool
-	slow   time.Duration // an operation takes up to that
-	lies   string        // what is wrong: see TestControls
+	slow   time.Duration // the longest time that an operation takes
+	lies   string        // the planted fault, if any: see TestControls
 }
 
-// contents are what a file has.
+// contents are the bytes of a file.
 type contents struct{ written, synced []byte }
 
 func newDisk(seed uint64) *disk {

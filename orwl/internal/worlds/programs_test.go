@@ -141,7 +141,7 @@ func (g grid) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
 }
 
 // stages is a program of several runs on the same resources. Each declares its tasks by what the run before has computed, as examples/primes does. A
-// task cannot let an array grow, so each run declares a longer one, and reads that of the run before.
+// task cannot let an array grow, so each run declares a longer one, and reads the array of the run before.
 type stages []int // the rounds of the runs
 
 func newStages(rng *rand.Rand) program {
@@ -165,7 +165,7 @@ func (s stages) tasks(sum uint64) int          { return 1 + int(sum%5) }
 func (s stages) length(i int, sum uint64) int  { return 4*(i+1) + int(sum%3) }
 func (s stages) name(i int, sum uint64) string { return fmt.Sprint("numbers ", i, " ", sum%7) }
 
-// turn is what a task does in a round. Before is the array of the run before, grown that of this one, and sum that of all runs.
+// turn is what a task does in a round. The run before has the array before, this run has grown, and all runs share sum.
 func (s stages) turn(task, round int, before func(int) uint64, n int, grown, sum []uint64) {
 	at := (task + round) % len(grown)
 	grown[at] = grown[at]*31 + uint64(task*1000+round)

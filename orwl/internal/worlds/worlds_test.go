@@ -134,7 +134,7 @@ type world struct {
 	disks    []*disk // a process has the disk of its seat, modulo their number; none: the cuts are in memory only
 	commands int     // how many more may follow
 	runs     program
-	lies     string // what is wrong: see TestControls
+	lies     string // the planted fault, if any: see TestControls
 	command         // the one that goes on
 
 	log        record // of all processes
@@ -177,7 +177,7 @@ type process struct {
 	reached  chan struct{} // nil: nothing waits for that
 	stopped  chan struct{} // closed when it goes on; nil: it runs
 	channels uint64        // of the latest life
-	copied   lives.Key     // the latest cut of which it has got a copy
+	copied   lives.Key     // the latest cut that it has a copy from
 
 	killed, left, disturbed, restoring atomic.Bool // a fault has done that; it restores a cut
 	lives, stages                      int         // stages: runs of this life that have ended
@@ -218,7 +218,7 @@ func (w *world) plays(c command) (more bool) {
 	w.command = c
 	damaged := before > 0 && w.damage()
 	if c.count < len(w.disks) || w.over {
-		w.wholes = nil // nobody sees all of their parts, or they were about to be removed
+		w.wholes = nil // no process sees all of their parts, or they were about to be removed
 	}
 	from := w.newest()
 	w.once()

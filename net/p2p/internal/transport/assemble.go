@@ -170,7 +170,7 @@ type Carrier struct {
 	// QUIC makes a transport that takes the place of TCP, of its encryption and of yamux. The
 	// host closes the io.Closer last.
 	QUIC func(private crypto.PrivKey, gater connmgr.ConnectionGater, manager network.ResourceManager) (transport.Transport, io.Closer, error)
-	// Streams makes a transport that takes the place of TCP below its encryption. Package p2ptest has that of a simulated network.
+	// Streams makes a transport that takes the place of TCP below its encryption. Package p2ptest has one for a simulated network.
 	Streams func(up transport.Upgrader, manager network.ResourceManager) transport.Transport
 }
 
