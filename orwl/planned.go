@@ -66,9 +66,9 @@ func (rt *Runtime) plan(r *run, s liveness.System) error {
 	}
 	many := rt.o.Nodes.many()
 	if many {
-		p.plan = plan.NewOnNodes(s, tasks, rt.homes)
+		p.plan = plan.OfSystemOnNodes(s, tasks, rt.homes)
 	} else {
-		p.plan = plan.New(s, tasks)
+		p.plan = plan.OfSystem(s, tasks)
 	}
 	p.number(r.tasks)
 	copied := rt.copied(r)

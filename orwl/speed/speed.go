@@ -49,7 +49,7 @@ func Of(s liveness.System, times []time.Duration) Bound {
 		numbers[t] = int64(time)
 		b.Work += time
 	}
-	ratio, circle := plan.New(s, tasks).Period(numbers)
+	ratio, circle := plan.OfSystem(s, tasks).Period(numbers)
 	b.Time, b.Rounds = time.Duration(ratio.Time), int(ratio.Rounds)
 	for _, t := range circle {
 		turn := Turn{Task: t, Time: times[t]}

@@ -52,7 +52,7 @@ func play(b *testing.B, s liveness.System, workers int, owner func(task int) int
 	}
 	begin := time.Now()
 	p := New(Options{
-		Plan: plan.New(s, tasks), Owner: owners, Workers: workers, Patience: 2000,
+		Plan: plan.OfSystem(s, tasks), Owner: owners, Workers: workers, Patience: 2000,
 		Now: func() int64 { return int64(time.Since(begin)) },
 		Run: func(_, task int, k uint32) Outcome {
 			if int(k) == rounds {

@@ -94,7 +94,7 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 		}
 	}
 	t.inside, t.writes = make([]int, len(t.number)), make([]int, len(t.number))
-	t.plan = plan.New(g.system, tasks)
+	t.plan = plan.OfSystem(g.system, tasks)
 	t.task = make([]int, t.plan.Counters())
 	owner := make([]int32, t.plan.Counters())
 	for i, task := range g.system.Tasks {

@@ -34,7 +34,7 @@ func TestFlush(t *testing.T) {
 			var p *Pool
 			now, step, kept, messages := int64(1), 0, 0, 0
 			o.Now = func() int64 { return now }
-			o.Plan = plan.New(s, all)
+			o.Plan = plan.OfSystem(s, all)
 			o.Run = func(_, task int, k uint32) Outcome {
 				if long := !p.books[0].short.Load(); kept > 0 && (long || !o.Urgent[task]) {
 					t.Errorf("%d rounds are kept back while task %d runs", kept, task)
@@ -72,7 +72,7 @@ func TestTaken(t *testing.T) {
 			s.Tasks = append(s.Tasks, liveness.Task{Accesses: []liveness.Access{{Resource: fmt.Sprint(i), Mode: queue.Write}}})
 			all[i].Rounds = rounds
 		}
-		p := New(Options{Plan: plan.New(s, all), Owner: make([]int32, 2), Workers: 2, Run: func(_, _ int, k uint32) Outcome {
+		p := New(Options{Plan: plan.OfSystem(s, all), Owner: make([]int32, 2), Workers: 2, Run: func(_, _ int, k uint32) Outcome {
 			if k == rounds {
 				return Ends
 			}

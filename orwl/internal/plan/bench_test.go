@@ -48,7 +48,7 @@ func TestLinear(t *testing.T) {
 			s, tasks := make(n)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			p := New(s, tasks)
+			p := OfSystem(s, tasks)
 			runtime.ReadMemStats(&after)
 			conditions, bytes := float64(len(p.when))/float64(n), (after.TotalAlloc-before.TotalAlloc)/uint64(n)
 			t.Logf("%s of %d tasks: %.2f conditions and %d bytes a task", name, n, conditions, bytes)
@@ -66,7 +66,7 @@ func BenchmarkNew(b *testing.B) {
 		b.Run(fmt.Sprint("plan-", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				New(s, tasks)
+				OfSystem(s, tasks)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/task")
 		})
@@ -78,7 +78,7 @@ func BenchmarkNew(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				NewOnNodes(s, tasks, homes)
+				OfSystemOnNodes(s, tasks, homes)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/task")
 		})

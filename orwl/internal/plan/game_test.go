@@ -33,7 +33,7 @@ const over = 1 << 20
 
 // newGame has order(task, round) as the steps of a task that acquires its accesses one by one.
 func newGame(s liveness.System, tasks []Task, last []int, most int, order func(task, round int) []liveness.Step) *game {
-	return newGameBy(newPlan(s, tasks, nil, most), s, tasks, last, order)
+	return newGameBy(newPlan(describe(s, tasks), most), s, tasks, last, order)
 }
 
 // newGameBy is newGame with a plan of one or several nodes.

@@ -1,7 +1,5 @@
 package plan
 
-import "github.com/orwl/go-orwl/orwl/liveness"
-
 // A plan on several nodes. Another node sends a version of the bytes, or the credit of a reader: the rule
 // stands in nodes_test.go. It asks two things of the plan.
 //
@@ -20,21 +18,20 @@ type Use struct {
 
 // nodes is what a plan on several nodes knows beside the conditions. It is nil for one node.
 type nodes struct {
-	homes  map[string]int
 	home   []int32  // by resource
 	of     []uint32 // by access: its resource
 	places []uint32 // by resource: where its uses begin; and the end
 	uses   []Use
 }
 
-// NewOnNodes makes the plan of a program whose tasks run on the nodes that they name. homes has the home of each
-// resource: node 0 if it has none. The plan is the same on every node.
-func NewOnNodes(s liveness.System, tasks []Task, homes map[string]int) *Plan {
-	return newPlan(s, tasks, &nodes{homes: homes}, most)
+func newNodes(p Program) *nodes {
+	if p.Homes == nil {
+		return nil
+	}
+	return &nodes{home: p.Homes}
 }
 
-// Resources is how many resources the accesses of a plan on several nodes name. They have numbers from 0, in the
-// order in which the tasks name them first.
+// Resources is how many resources the accesses of a plan on several nodes name.
 func (p *Plan) Resources() int { return len(p.nodes.home) }
 
 // Resource is the number of the resource of a task's access, in a plan on several nodes.
@@ -52,48 +49,40 @@ func (p *Plan) Uses(resource int) []Use {
 	return n.uses[n.places[resource]:n.places[resource+1]]
 }
 
-// add notes the next resource.
-func (n *nodes) add(name string) {
-	if n != nil {
-		n.home = append(n.home, int32(n.homes[name]))
-	}
-}
-
 // crossing says which tasks cross nodes: nil on one node.
-func (n *nodes) crossing(s liveness.System, tasks []Task) []bool {
-	if n == nil {
+func (p Program) crossing() []bool {
+	if p.Homes == nil {
 		return nil
 	}
-	shared := make(map[string]bool) // some task is not on its home
-	for t, task := range s.Tasks {
-		for _, a := range task.Accesses {
-			if tasks[t].Rounds != 0 && tasks[t].Node != n.homes[a.Resource] {
-				shared[a.Resource] = true
-			}
+	shared := make([]bool, p.Resources) // some task is not on its home
+	for _, a := range p.Accesses {
+		if t := p.Tasks[a.Task]; t.Rounds != 0 && t.Node != int(p.Homes[a.Resource]) {
+			shared[a.Resource] = true
 		}
 	}
-	crosses := make([]bool, len(tasks))
-	for t, task := range s.Tasks {
-		for _, a := range task.Accesses {
-			crosses[t] = crosses[t] || shared[a.Resource]
-		}
+	crosses := make([]bool, len(p.Tasks))
+	for _, a := range p.Accesses {
+		crosses[a.Task] = crosses[a.Task] || shared[a.Resource]
 	}
 	return crosses
 }
 
 // keep keeps who uses what.
-func (n *nodes) keep(d *draft, of []uint32) {
+func (n *nodes) keep(d *draft) {
 	if n == nil {
 		return
 	}
-	n.homes, n.of, n.places = nil, of, d.places
-	n.uses = make([]Use, len(d.order))
+	n.of = make([]uint32, len(d.program.Accesses))
+	for i, a := range d.program.Accesses {
+		n.of[i] = a.Resource
+	}
+	n.places, n.uses = d.places, make([]Use, len(d.order))
 	for i, a := range d.order {
-		n.uses[i] = Use{int32(d.counter[a]), int32(d.tasks[d.task[a]].Node), d.write[a]}
+		n.uses[i] = Use{int32(d.counter[a]), int32(d.task(a).Node), d.writes(a)}
 	}
 }
 
 // elsewhere reports whether two accesses are on different nodes.
 func (d *draft) elsewhere(x, y uint32) bool {
-	return d.nodes != nil && d.tasks[d.task[x]].Node != d.tasks[d.task[y]].Node
+	return d.nodes != nil && d.task(x).Node != d.task(y).Node
 }

@@ -65,7 +65,7 @@ func gameOnNodes(s liveness.System, tasks []Task, last []int, most int, order fu
 	for t := range tasks {
 		tasks[t].Node = node[t]
 	}
-	p := newPlan(s, tasks, &nodes{homes: home}, most)
+	p := newPlan(describeOnNodes(s, tasks, home), most)
 	for t, task := range s.Tasks {
 		if n := len(task.Accesses); n > 1 && p.Counter(t, 0) != p.Counter(t, 1) {
 			tasks[t].Apart = true
@@ -84,7 +84,7 @@ func gameOnNodes(s liveness.System, tasks []Task, last []int, most int, order fu
 		g.withoutTurns()
 		return g
 	case nearestCredits:
-		g := newGameBy(newPlan(s, tasks, &nodes{homes: home}, 0), s, tasks, last, order)
+		g := newGameBy(newPlan(describeOnNodes(s, tasks, home), 0), s, tasks, last, order)
 		g.withoutTurns()
 		return g
 	case creditStands: // the bytes of the writer before are not waited for

@@ -37,13 +37,13 @@ func TestPeriod(t *testing.T) {
 		{"much time", "W0 W1", []int64{math.MaxInt64 / 4, math.MaxInt64 / 4}, Ratio{math.MaxInt64 / 4 * 2, 1}, []int{0, 1}},
 	} {
 		s := systemOf(strings.Split(row.queues, "|")...)
-		p := New(s, rounds(slices.Repeat([]int{7}, len(s.Tasks))...))
+		p := OfSystem(s, rounds(slices.Repeat([]int{7}, len(s.Tasks))...))
 		period, circle := p.Period(row.times)
 		if period != row.period || !slices.Equal(circle, row.circle) {
 			t.Errorf("%s: %v of %v, want %v of %v", row.name, period, circle, row.period, row.circle)
 		}
 	}
-	if period, circle := New(liveness.System{}, nil).Period(nil); period != (Ratio{0, 1}) || circle != nil {
+	if period, circle := OfSystem(liveness.System{}, nil).Period(nil); period != (Ratio{0, 1}) || circle != nil {
 		t.Errorf("no tasks: %v of %v", period, circle)
 	}
 	if each := (Ratio{25, 2}).Period(); each != 12.5 {
@@ -67,7 +67,7 @@ func TestPeriodOneByOne(t *testing.T) {
 	} {
 		tasks := rounds(9, 9, 9)
 		tasks[0].Apart = row.apart
-		if period, circle := New(s, tasks).Period(row.times); period != row.period || !slices.Equal(circle, row.circle) {
+		if period, circle := OfSystem(s, tasks).Period(row.times); period != row.period || !slices.Equal(circle, row.circle) {
 			t.Errorf("%+v: %v of %v", row, period, circle)
 		}
 	}
@@ -79,7 +79,7 @@ func TestPeriodOneByOne(t *testing.T) {
 	tasks[0].Apart = true
 	for rounds, want := range []Ratio{{7, 1}, {6, 2}} {
 		tasks[7].Apart = rounds > 0
-		period, circle := New(s, tasks).Period([]int64{1, 1, 1, 1, 1, 1, 1, 1})
+		period, circle := OfSystem(s, tasks).Period([]int64{1, 1, 1, 1, 1, 1, 1, 1})
 		if period != want || !slices.Equal(circle, []int{1, 2, 3, 4, 5, 6, 7}) {
 			t.Errorf("%v of %v, want %v", period, circle, want)
 		}
@@ -87,8 +87,8 @@ func TestPeriodOneByOne(t *testing.T) {
 }
 
 func TestPeriodMisuse(t *testing.T) {
-	alive := New(systemOf("W0 W1"), rounds(2, 2))
-	stuck := New(systemOf("W0 W1", "W1 W0"), rounds(2, 2))
+	alive := OfSystem(systemOf("W0 W1"), rounds(2, 2))
+	stuck := OfSystem(systemOf("W0 W1", "W1 W0"), rounds(2, 2))
 	for want, f := range map[string]func(){
 		"<nil>":                      func() { alive.Period([]int64{math.MaxInt64/2 - 1, 1}) },
 		"plan: 2 tasks, and 1 times": func() { alive.Period([]int64{1}) },
@@ -309,7 +309,7 @@ func TestPeriodOfRandom(t *testing.T) {
 			return len(s.Tasks[t].Accesses) > 1 && (tasks[t].Apart || len(s.Tasks[t].Sequence) > 2)
 		}
 		want := waitsOf(s, tasks, apart, times)
-		period, circle := New(s, tasks).Period(times)
+		period, circle := OfSystem(s, tasks).Period(times)
 		if got := big.NewRat(period.Time, period.Rounds); got.Cmp(want.greatest()) != 0 {
 			t.Fatalf("seed %d: %v of %v, want %v, times %v\n%v", seed, period, circle, want.greatest(), times, s)
 		}
@@ -323,7 +323,7 @@ func TestPeriodOfRandom(t *testing.T) {
 			tasks[i].Rounds = Open // keeps all conditions
 		}
 		for _, most := range []int{most, 0} {
-			if all, _ := newPlan(s, tasks, nil, most).Period(times); big.NewRat(all.Time, all.Rounds).Cmp(big.NewRat(period.Time, period.Rounds)) != 0 {
+			if all, _ := newPlan(describe(s, tasks), most).Period(times); big.NewRat(all.Time, all.Rounds).Cmp(big.NewRat(period.Time, period.Rounds)) != 0 {
 				t.Fatalf("seed %d: %v with all conditions, %v with the nearest\n%v", seed, all, period, s)
 			}
 		}
@@ -410,7 +410,7 @@ func TestPeriodOfGreatTimes(t *testing.T) {
 		for i := range times {
 			times[i] = math.MaxInt64/12 - rng.Int64N(5)
 		}
-		period, circle := New(s, tasks).Period(times)
+		period, circle := OfSystem(s, tasks).Period(times)
 		want := waitsOf(s, tasks, func(int) bool { return false }, times).greatest()
 		if big.NewRat(period.Time, period.Rounds).Cmp(want) != 0 {
 			t.Fatalf("seed %d: %v of %v, want %v\n%v", seed, period, circle, want, s)
@@ -428,7 +428,7 @@ func TestPeriodSettles(t *testing.T) {
 			continue
 		}
 		times := []int64{9, 8, 9, 9, 8, 9}
-		g := newCircuits(New(s, tasks), times)
+		g := newCircuits(OfSystem(s, tasks), times)
 		for g.best = (Ratio{9, 1}); g.improve(); {
 			before := g.best
 			if g.settle(); before.less(g.best.Time, g.best.Rounds) {
@@ -454,7 +454,7 @@ func TestPeriodSettles(t *testing.T) {
 		t.Error("no circle was cut")
 	}
 	// If there are two circles at once, the better one counts.
-	g := newCircuits(New(systemOf("W0 W1", "W2 W3"), rounds(2, 2, 2, 2)), []int64{9, 9, 5, 9})
+	g := newCircuits(OfSystem(systemOf("W0 W1", "W2 W3"), rounds(2, 2, 2, 2)), []int64{9, 9, 5, 9})
 	for g.best = (Ratio{9, 1}); g.circle == nil && g.improve(); {
 		g.settle()
 	}
@@ -471,7 +471,7 @@ func BenchmarkPeriod(b *testing.B) {
 			make func(int) (liveness.System, []Task)
 		}{{"ring", ring}, {"square", square}, {"hub", hub}} {
 			s, tasks := shape.make(n)
-			p := New(s, tasks)
+			p := OfSystem(s, tasks)
 			for _, spread := range []int64{1, 100, 1_000_000} {
 				rng := rand.New(rand.NewPCG(1, 1))
 				times := make([]int64, len(tasks))

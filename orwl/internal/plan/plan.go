@@ -1,21 +1,33 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
-
-	"github.com/orwl/go-orwl/internal/queue"
-	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
-// Task is what a plan needs to know of a task, beside its accesses and its Sequence.
+// Program is what a plan is made of. Tasks, accesses and resources have numbers, from 0.
+type Program struct {
+	Tasks     []Task
+	Accesses  []Access // task by task, and those of a task in its order
+	Order     []uint32 // the accesses in their start order; nil if they stand in it
+	Resources int      // how many the accesses name
+	// Homes are the nodes that keep the resources, in a program on several nodes; nil on one node.
+	Homes []int32
+}
+
+// Task is a task of a program.
 type Task struct {
 	Rounds int  // or Open
 	Apart  bool // its body acquires and releases the accesses one by one, in any order
-	Node   int  // where it runs: only NewOnNodes reads it
+	Node   int  // where it runs, in a program on several nodes
 	Ahead  Ahead
+}
+
+// Access is what a task does with a resource in each round.
+type Access struct {
+	Task, Resource uint32
+	Writes         bool
 }
 
 // Ahead says that a task is at most so many rounds ahead of another one, which runs on the same node and does not wait for it
@@ -90,15 +102,12 @@ func (p *Plan) Turns(counter int) uint32 { return p.turns[counter] }
 // forever is more rounds than any task has.
 const forever = math.MaxUint32
 
-// New makes the plan of a system and its tasks, which run on one node. The system must have passed
-// [liveness.System.Check]: the plan of another one waits for ever, as its queues would.
-func New(s liveness.System, tasks []Task) *Plan { return newPlan(s, tasks, nil, most) }
+// New makes the plan of a program. The plan of one that can deadlock waits for ever, as its queues would: see
+// [liveness.System.Check]. On several nodes the plan is the same on each.
+func New(p Program) *Plan { return newPlan(p, most) }
 
-func newPlan(s liveness.System, tasks []Task, n *nodes, most int) *Plan {
-	if len(tasks) != len(s.Tasks) {
-		panic(fmt.Sprintf("plan: a system of %d tasks, and %d tasks", len(s.Tasks), len(tasks)))
-	}
-	d := newDraft(s, tasks, n)
+func newPlan(p Program, most int) *Plan {
+	d := newDraft(p)
 	d.found = func(of uint32, _ Condition) { d.begin[of+1]++ }
 	d.find(most)
 	for c := range d.counters {
@@ -117,10 +126,7 @@ func newPlan(s liveness.System, tasks []Task, n *nodes, most int) *Plan {
 // draft is a plan in the making.
 type draft struct {
 	*Plan
-	tasks []Task
-
-	task  []uint32 // by access
-	write []bool   // by access
+	program Program
 
 	places []uint32 // by resource: where its accesses begin in order; and the end
 	order  []uint32 // the accesses of each resource, in their start order
@@ -130,83 +136,68 @@ type draft struct {
 	found func(of uint32, when Condition)
 }
 
-// newDraft numbers accesses, counters and resources, and deals the accesses to the resources. A task
-// without rounds has no access in any queue.
-func newDraft(s liveness.System, tasks []Task, on *nodes) *draft {
-	n := 0
-	for _, t := range s.Tasks {
-		n += len(t.Accesses)
-	}
+// newDraft numbers the counters, and deals the accesses to the resources. A task without rounds has no access in any queue.
+func newDraft(program Program) *draft {
+	tasks, accesses := len(program.Tasks), program.Accesses
 	d := &draft{
-		Plan:  &Plan{first: make([]uint32, len(s.Tasks)), own: make([]uint32, len(s.Tasks)+1), counter: make([]uint32, n), nodes: on},
-		tasks: tasks, task: make([]uint32, n), write: make([]bool, n),
+		Plan:    &Plan{first: make([]uint32, tasks), own: make([]uint32, tasks+1), counter: make([]uint32, len(accesses)), nodes: newNodes(program)},
+		program: program,
 	}
-	number := make(map[string]uint32, n/2) // mostly a resource has two accesses or more
-	of := make([]uint32, n)                // the resource of each access
-	crosses := on.crossing(s, tasks)
-	at := uint32(0)
-	for t, task := range s.Tasks {
-		d.first[t] = at
-		apart := tasks[t].Apart || len(task.Sequence) > 2 || crosses != nil && crosses[t] // two steps acquire all and release all
-		d.counters++                                                                      // a task without accesses has one, too
-		for i, a := range task.Accesses {
-			r, known := number[a.Resource]
-			if !known {
-				r = uint32(len(number))
-				number[a.Resource] = r
-				on.add(a.Resource)
-			}
-			if i > 0 && apart {
+	crosses := program.crossing()
+	at := 0
+	for t, task := range d.program.Tasks {
+		d.first[t] = uint32(at)
+		apart := task.Apart || crosses != nil && crosses[t]
+		d.counters++ // a task without accesses has one, too
+		for begin := at; at < len(accesses) && accesses[at].Task == uint32(t); at++ {
+			if at > begin && apart {
 				d.counters++
 			}
-			of[at], d.task[at], d.write[at] = r, uint32(t), a.Mode == queue.Write
 			d.counter[at] = uint32(d.counters - 1)
-			at++
 		}
 		d.own[t+1] = uint32(d.counters)
+	}
+	if at != len(accesses) {
+		panic(fmt.Sprintf("plan: access %d is one of task %d: want them task by task, and %d tasks", at, accesses[at].Task, tasks))
 	}
 	if most := math.MaxUint32 >> lagBits; d.counters > most {
 		panic(fmt.Sprintf("plan: %d counters, want %d at most", d.counters, most))
 	}
 	d.turns, d.begin = make([]uint32, d.counters), make([]uint32, d.counters+1)
-	d.places = make([]uint32, len(number)+1)
-	for a, r := range of {
-		if tasks[d.task[a]].Rounds != 0 {
-			d.places[r+1]++
-		}
-	}
-	for r := 1; r < len(d.places); r++ {
-		d.places[r] += d.places[r-1]
-	}
-	d.order = make([]uint32, d.places[len(number)])
-	next := slices.Clone(d.places)
-	for a, r := range of {
-		if tasks[d.task[a]].Rounds != 0 {
-			d.order[next[r]] = uint32(a)
-			next[r]++
-		}
-	}
-	d.sort(s)
-	on.keep(d, of)
+	d.deal()
+	d.nodes.keep(d)
 	return d
 }
 
-// sort brings the accesses of each resource into their start order. They stand by task and position:
-// that is the order of accesses with the same priority. See [liveness.System.Order].
-func (d *draft) sort(s liveness.System) {
-	for r := range d.queues() {
-		slices.SortStableFunc(d.queue(r), func(x, y uint32) int {
-			return cmp.Compare(d.priority(s, x), d.priority(s, y))
-		})
+// deal deals the accesses to their resources.
+func (d *draft) deal() {
+	d.places = make([]uint32, d.program.Resources+1)
+	for _, a := range d.program.Accesses {
+		if d.program.Tasks[a.Task].Rounds != 0 {
+			d.places[a.Resource+1]++
+		}
+	}
+	for r := range d.program.Resources {
+		d.places[r+1] += d.places[r]
+	}
+	d.order = make([]uint32, d.places[d.program.Resources])
+	next := slices.Clone(d.places)
+	for i := range d.program.Accesses {
+		a := uint32(i)
+		if d.program.Order != nil {
+			a = d.program.Order[i]
+		}
+		if r := d.program.Accesses[a].Resource; d.task(a).Rounds != 0 {
+			d.order[next[r]] = a
+			next[r]++
+		}
 	}
 }
 
-func (d *draft) priority(s liveness.System, access uint32) int {
-	t := d.task[access]
-	return s.Tasks[t].Accesses[access-d.first[t]].Priority
-}
+// task is the task of an access.
+func (d *draft) task(access uint32) *Task { return &d.program.Tasks[d.program.Accesses[access].Task] }
 
-func (d *draft) queues() int { return len(d.places) - 1 }
+func (d *draft) writes(access uint32) bool { return d.program.Accesses[access].Writes }
 
 // queue is the accesses of a resource in their start order.
 func (d *draft) queue(r int) []uint32 { return d.order[d.places[r]:d.places[r+1]] }
@@ -217,7 +208,7 @@ func (d *draft) alike(q []uint32) bool {
 		return false
 	}
 	for _, a := range q {
-		if n := d.tasks[d.task[a]].Rounds; n == Open || n != d.tasks[d.task[q[0]]].Rounds {
+		if n := d.task(a).Rounds; n == Open || n != d.task(q[0]).Rounds {
 			return false
 		}
 	}
@@ -226,12 +217,12 @@ func (d *draft) alike(q []uint32) bool {
 
 // find finds the conditions of all accesses, and how many turns their counters publish.
 func (d *draft) find(most int) {
-	for r := range d.queues() {
+	for r := range d.program.Resources {
 		q := d.queue(r)
 		turns := uint32(forever)
 		switch {
 		case d.alike(q):
-			turns = uint32(d.tasks[d.task[q[0]]].Rounds)
+			turns = uint32(d.task(q[0]).Rounds)
 		case len(q) <= most:
 			d.all(q)
 			continue
@@ -245,7 +236,7 @@ func (d *draft) find(most int) {
 			d.turns[c] = max(d.turns[c], turns)
 		}
 	}
-	for t, task := range d.tasks {
+	for t, task := range d.program.Tasks {
 		if task.Ahead != (Ahead{}) {
 			d.ahead(t, task.Ahead)
 		}
@@ -254,10 +245,10 @@ func (d *draft) find(most int) {
 
 // ahead finds the conditions of a task that is not too far ahead of another one.
 func (d *draft) ahead(task int, a Ahead) {
-	if a.Most < 1 || a.Most > MostAhead || d.nodes != nil && d.tasks[a.Of].Node != d.tasks[task].Node {
+	if a.Most < 1 || a.Most > MostAhead || d.nodes != nil && d.program.Tasks[a.Of].Node != d.program.Tasks[task].Node {
 		panic(fmt.Sprintf("plan: task %d is at most %d rounds ahead of task %d: want 1 to %d, on one node", task, a.Most, a.Of, MostAhead))
 	}
-	if d.tasks[a.Of].Rounds == 0 {
+	if d.program.Tasks[a.Of].Rounds == 0 {
 		return
 	}
 	for of := d.own[task]; of < d.own[task+1]; of++ {
@@ -271,7 +262,7 @@ func (d *draft) ahead(task int, a Ahead) {
 func (d *draft) all(q []uint32) {
 	for i := range q {
 		for j := range q {
-			if d.write[q[i]] || d.write[q[j]] {
+			if d.writes(q[i]) || d.writes(q[j]) {
 				d.waits(q, i, j)
 			}
 		}
@@ -283,7 +274,7 @@ func (d *draft) all(q []uint32) {
 func (d *draft) nearest(q []uint32) {
 	writer := -1 // the last writer before, in this round or the one before
 	for i, a := range q {
-		if d.write[a] {
+		if d.writes(a) {
 			writer = i
 		}
 	}
@@ -293,13 +284,13 @@ func (d *draft) nearest(q []uint32) {
 	for i, a := range q {
 		before := (i + len(q) - 1) % len(q)
 		switch {
-		case !d.write[a]:
+		case !d.writes(a):
 			d.waits(q, i, writer)
 			continue
-		case d.write[q[before]]:
+		case d.writes(q[before]):
 			d.waits(q, i, before)
 		default:
-			for j := before; !d.write[q[j]]; j = (j + len(q) - 1) % len(q) {
+			for j := before; !d.writes(q[j]); j = (j + len(q) - 1) % len(q) {
 				d.waits(q, i, j)
 			}
 			if d.elsewhere(a, q[writer]) {

@@ -69,7 +69,7 @@ func TestConditions(t *testing.T) {
 		{systemOf("R0 R1", "W2"), rounds(3, 3, 3), "0:\n1:\n2:\n"},
 		{systemOf("W0 R1 W2"), rounds(Open, Open, Open), "0: 1' 2'\n1: 0 2'\n2: 0 1\n"},
 	} {
-		p := New(row.system, row.tasks)
+		p := OfSystem(row.system, row.tasks)
 		if got := p.text(); got != row.want {
 			t.Errorf("%+v, %v:\n%swant\n%s", row.system, row.tasks, got, row.want)
 		}
@@ -93,7 +93,7 @@ func TestTurns(t *testing.T) {
 		{systemOf("W0 W1 W2"), rounds(4, 5, 5), 2, forever},
 		{systemOf("W0 W1 W2", "W0 W1 W2"), rounds(5, 5, 5), 2, 5},
 	} {
-		if got := newPlan(row.system, row.tasks, nil, row.most).Turns(0); got != row.want {
+		if got := newPlan(describe(row.system, row.tasks), row.most).Turns(0); got != row.want {
 			t.Errorf("%v %v, at most %d: %d turns, want %d", row.system, row.tasks, row.most, got, row.want)
 		}
 	}
@@ -115,13 +115,13 @@ func TestAhead(t *testing.T) {
 		{systemOf("W0", "W1 R2", "W2 R1"), both, "0: 1''' 2'''\n1: 3'\n2: 4\n3: 1\n4: 2'\n"},
 	} {
 		row.tasks[0].Ahead = Ahead{Of: 1, Most: 3}
-		if got := New(row.system, row.tasks).text(); got != row.want {
+		if got := OfSystem(row.system, row.tasks).text(); got != row.want {
 			t.Errorf("%+v, %v:\n%swant\n%s", row.system, row.tasks, got, row.want)
 		}
 	}
 	far := rounds(5, 5)
 	far[0].Ahead = Ahead{Of: 1, Most: MostAhead}
-	if c := New(systemOf("W0", "W1"), far).When(0)[0]; !c.Met(MostAhead, 0) || c.Met(MostAhead+1, 0) || !c.Met(MostAhead+1, 1) || !c.Met(Ended-1, Ended) {
+	if c := OfSystem(systemOf("W0", "W1"), far).When(0)[0]; !c.Met(MostAhead, 0) || c.Met(MostAhead+1, 0) || !c.Met(MostAhead+1, 1) || !c.Met(Ended-1, Ended) {
 		t.Errorf("the greatest lag is %d, want %d", c.Lag(), MostAhead)
 	}
 }
@@ -134,10 +134,10 @@ func TestMisuse(t *testing.T) {
 		return tasks
 	}
 	for what, make := range map[string]func(){
-		"two tasks of a system of one":    func() { New(systemOf("W0"), rounds(1, 1)) },
-		"a wait for the same round":       func() { New(systemOf("W0 W1"), ahead(1, 0, 0)) },
-		"a lag that no condition can say": func() { New(systemOf("W0 W1"), ahead(1, MostAhead+1, 0)) },
-		"a wait for another node":         func() { NewOnNodes(systemOf("W0 W1"), ahead(1, 1, 1), nil) },
+		"two tasks of a system of one":    func() { OfSystem(systemOf("W0"), rounds(1, 1)) },
+		"a wait for the same round":       func() { OfSystem(systemOf("W0 W1"), ahead(1, 0, 0)) },
+		"a lag that no condition can say": func() { OfSystem(systemOf("W0 W1"), ahead(1, MostAhead+1, 0)) },
+		"a wait for another node":         func() { OfSystemOnNodes(systemOf("W0 W1"), ahead(1, 1, 1), nil) },
 	} {
 		func() {
 			defer func() {
@@ -159,7 +159,7 @@ func TestCounters(t *testing.T) {
 	}
 	both := []int{0, 1}
 	s.Tasks[0].Sequence = []liveness.Step{{Op: liveness.Acquire, Accesses: both}, {Op: liveness.Release, Accesses: both}}
-	p := New(s, []Task{{Rounds: 2}, {Rounds: 2, Apart: true}, {Rounds: 2}})
+	p := OfSystem(s, []Task{{Rounds: 2}, {Rounds: 2, Apart: true}, {Rounds: 2}})
 	var got []int
 	for task := range s.Tasks {
 		got = append(got, p.Counter(task, 0), p.Counter(task, 1))
@@ -194,7 +194,7 @@ func TestOnNodes(t *testing.T) {
 		for t := range tasks {
 			tasks[t].Node = row.node[t]
 		}
-		if got := NewOnNodes(row.system, tasks, row.homes).text(); got != row.want {
+		if got := OfSystemOnNodes(row.system, tasks, row.homes).text(); got != row.want {
 			t.Errorf("%+v on nodes %v with homes %v:\n%swant\n%s", row.system, row.node, row.homes, got, row.want)
 		}
 	}
@@ -203,7 +203,7 @@ func TestOnNodes(t *testing.T) {
 // A plan on several nodes names who uses which resource.
 func TestUses(t *testing.T) {
 	tasks := []Task{{Rounds: 3, Node: 2}, {Rounds: 3}, {Node: 1}}
-	p := NewOnNodes(systemOf("W0 R1 R2", "R1 W0"), tasks, map[string]int{"r1": 1})
+	p := OfSystemOnNodes(systemOf("W0 R1 R2", "R1 W0"), tasks, map[string]int{"r1": 1})
 	got := fmt.Sprint(p.Resources(), p.Resource(0, 0), p.Resource(1, 1), p.Home(0), p.Home(1), p.Uses(0), p.Uses(1))
 	if want := "2 0 1 0 1 [{0 2 true} {2 0 false}] [{3 0 false} {1 2 true}]"; got != want {
 		t.Errorf("%s, want %s", got, want)
@@ -218,14 +218,14 @@ func TestOneNodeIsThePlan(t *testing.T) {
 		for t := range g.tasks {
 			g.tasks[t].Node = t
 		}
-		one := New(g.system, g.tasks)
+		one := OfSystem(g.system, g.tasks)
 		for t := range g.tasks {
 			g.tasks[t].Node = int(seed % 3)
 		}
 		for _, name := range g.resources() {
 			homes[name] = int(seed % 3)
 		}
-		all := NewOnNodes(g.system, g.tasks, homes)
+		all := OfSystemOnNodes(g.system, g.tasks, homes)
 		if one.text() != g.plan.text() || all.text() != g.plan.text() || !slices.Equal(all.counter, g.plan.counter) || !slices.Equal(all.turns, g.plan.turns) {
 			t.Fatalf("seed %d: the plan is\n%swithout nodes\n%sand on one of them\n%s", seed, g.plan.text(), one.text(), all.text())
 		}
@@ -240,7 +240,7 @@ func TestManyAccesses(t *testing.T) {
 		s.Tasks = append(s.Tasks, liveness.Task{Name: fmt.Sprint("t", i), Accesses: []liveness.Access{{Resource: "r", Mode: queue.Mode(i % 2)}}})
 		tasks = append(tasks, Task{Rounds: 1 + i})
 	}
-	p := New(s, tasks)
+	p := OfSystem(s, tasks)
 	if len(p.when) != 1000 || p.Turns(0) != forever || p.Turns(999) != forever {
 		t.Errorf("%d conditions, %d turns", len(p.when), p.Turns(0))
 	}
@@ -435,7 +435,7 @@ func TestEachConditionCounts(t *testing.T) {
 	for _, text := range columns() {
 		s := systemOf(text)
 		tasks, last := rounds(slices.Repeat([]int{2}, len(s.Tasks))...), slices.Repeat([]int{2}, len(s.Tasks))
-		for i := range newPlan(s, tasks, nil, most).when {
+		for i := range newPlan(describe(s, tasks), most).when {
 			for name, change := range map[string]func(p *Plan){
 				"dropped":              func(p *Plan) { p.drop(i) },
 				"shifted by one round": func(p *Plan) { p.when[i] ^= 1 },

@@ -26,7 +26,7 @@ func newPair(size, home int) *pair {
 	s := liveness.System{Tasks: []liveness.Task{
 		{Accesses: []liveness.Access{{Resource: "r", Mode: modes.Write}}}, {Accesses: []liveness.Access{{Resource: "r"}}},
 	}}
-	p := plan.NewOnNodes(s, []plan.Task{{Rounds: plan.Open}, {Rounds: plan.Open, Node: 1}}, map[string]int{"r": home})
+	p := plan.OfSystemOnNodes(s, []plan.Task{{Rounds: plan.Open}, {Rounds: plan.Open, Node: 1}}, map[string]int{"r": home})
 	b := new(pair)
 	for x := range b.nodes {
 		b.bytes[x] = &words{make([]byte, size)}
@@ -120,7 +120,7 @@ func ring(n int, node func(task int) int) (p *plan.Plan, copies []Copy) {
 	for i := range copies {
 		copies[i].Memory = new(words)
 	}
-	return plan.NewOnNodes(s, tasks, homes), copies
+	return plan.OfSystemOnNodes(s, tasks, homes), copies
 }
 
 // rings4 are rings of n tasks: blocks of neighbours on each node, and neighbours on different nodes. There three nodes use

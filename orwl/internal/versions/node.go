@@ -13,7 +13,7 @@ import (
 type Options struct {
 	Run         uint64 // the number of the run: a message of another one is refused
 	Node, Nodes int
-	Plan        *plan.Plan // of plan.NewOnNodes, the same on all nodes
+	Plan        *plan.Plan // the same on all nodes
 	// Copies are the copies of the resources here, by the plan's numbers. A resource that this node neither uses
 	// nor keeps needs none.
 	Copies []Copy

@@ -125,7 +125,7 @@ func newCluster(p program) *cluster {
 	if p.quiet == nil {
 		p.quiet = make([]bool, len(p.tasks))
 	}
-	c := &cluster{program: p, plan: plan.NewOnNodes(p.system, p.tasks, p.homes), alive: true}
+	c := &cluster{program: p, plan: plan.OfSystemOnNodes(p.system, p.tasks, p.homes), alive: true}
 	for t, task := range p.system.Tasks {
 		c.of = append(c.of, nil)
 		for i, a := range task.Accesses {

@@ -25,7 +25,7 @@ func stage(rounds int) (p *plan.Plan, nodes []*Node, copies [][]*words) {
 		{Name: "t3", Accesses: []liveness.Access{{Resource: "a"}}},
 	}}
 	tasks := []plan.Task{{Rounds: rounds, Node: 1}, {Rounds: rounds}, {Rounds: rounds, Node: 2}, {Rounds: rounds, Node: 1}}
-	p = plan.NewOnNodes(s, tasks, map[string]int{"b": 1})
+	p = plan.OfSystemOnNodes(s, tasks, map[string]int{"b": 1})
 	for x := range 4 {
 		var own []*words
 		var all []Copy
@@ -372,7 +372,7 @@ func TestLocal(t *testing.T) {
 		{Accesses: []liveness.Access{{Resource: "b", Mode: modes.Write}, {Resource: "a"}}}, {Accesses: []liveness.Access{{Resource: "b"}}},
 	}}
 	tasks := []plan.Task{{Rounds: 9}, {Rounds: 9, Node: 1}, {Rounds: 9}, {Rounds: 9}}
-	n, err := New(Options{Nodes: 2, Plan: plan.NewOnNodes(s, tasks, nil), Copies: []Copy{{Memory: new(words)}, {}}})
+	n, err := New(Options{Nodes: 2, Plan: plan.OfSystemOnNodes(s, tasks, nil), Copies: []Copy{{Memory: new(words)}, {}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -562,7 +562,7 @@ func TestNew(t *testing.T) {
 	for uses, want := range map[int]error{mostUses: nil, mostUses + 1: ErrLimit} {
 		part := s
 		part.Tasks = s.Tasks[:uses]
-		o := Options{Nodes: 2, Plan: plan.NewOnNodes(part, tasks[:uses], nil), Copies: []Copy{{Memory: new(words)}}}
+		o := Options{Nodes: 2, Plan: plan.OfSystemOnNodes(part, tasks[:uses], nil), Copies: []Copy{{Memory: new(words)}}}
 		if _, err := New(o); !errors.Is(err, want) {
 			t.Errorf("%d accesses: %v", uses, err)
 		}

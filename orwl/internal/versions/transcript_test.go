@@ -177,7 +177,7 @@ func (w *theatre) run(args []string) {
 		nodes = max(nodes, tasks[t].Node+1)
 	}
 	w.round, w.lanes = make([]uint32, len(tasks)), make(map[[2]int][]message)
-	w.plan = plan.NewOnNodes(s, tasks, map[string]int{"r": home})
+	w.plan = plan.OfSystemOnNodes(s, tasks, map[string]int{"r": home})
 	for x := range nodes {
 		m := &words{make([]byte, size)}
 		switch {
