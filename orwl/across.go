@@ -67,19 +67,19 @@ type work struct {
 // newAcross makes the part of this node. Its resources are there, with their homes.
 func newAcross(rt *Runtime, p *planned) (*across, error) {
 	x := &across{
-		rt: rt, p: p, nodes: rt.o.Nodes, holds: make([]*queue.Hold, p.plan.Resources()), heard: make(map[int][]*Access),
+		rt: rt, p: p, nodes: rt.o.Nodes, holds: p.of, heard: make(map[int][]*Access),
 		began: make(chan struct{}), idle: make(chan struct{}), over: make(chan struct{}),
 	}
 	x.works.New = func() any { return new(work) }
 	copies := make([]versions.Copy, len(x.holds))
-	for i, t := range p.run.tasks {
-		for j, a := range t.accesses {
-			n := p.plan.Resource(i, j)
-			if h := p.of[a.resource]; h != nil && x.holds[n] == nil {
-				x.holds[n] = h
-				version, _ := h.Seen()
-				copies[n] = versions.Copy{Memory: h, Zero: version == 0}
-			}
+	for n, h := range x.holds {
+		if h != nil {
+			version, _ := h.Seen()
+			copies[n] = versions.Copy{Memory: h, Zero: version == 0}
+		}
+	}
+	for _, t := range p.run.tasks {
+		for _, a := range t.accesses {
 			if t.here() && !t.idles() {
 				x.hear(a)
 			}

@@ -59,7 +59,7 @@ func TestFencesOnNodes(t *testing.T) {
 		}
 		for on, mode := range []queue.Mode{queue.Write, queue.Write, queue.Read} {
 			task := rt.Task(string(rune('a' + on))).On(on)
-			a := task.access(core(r), mode)
+			a := task.access(core(r), mode, nil)
 			task.Each(rounds, func(int) error {
 				fences[on] = append(fences[on], a.Place().Fence())
 				return nil

@@ -124,8 +124,7 @@ func (rt *Runtime) items(yield func(message.Item) bool) {
 // declarations yields what the program has declared.
 func (rt *Runtime) declarations(yield func(message.Item) bool) {
 	for _, name := range rt.sorted() {
-		r := rt.resources[name]
-		if !yield(message.Item{What: fmt.Sprintf("resource %q", name), Is: rt.declared(r)}) {
+		if !yield(message.Item{What: fmt.Sprintf("resource %q", name), Is: rt.resources[name].text()}) {
 			return
 		}
 	}
@@ -141,13 +140,13 @@ func (rt *Runtime) declarations(yield func(message.Item) bool) {
 	}
 }
 
-// declared is what the program says of a resource.
-func (rt *Runtime) declared(r *queue.Resource) string {
-	is := fmt.Sprintf("%d bytes", r.InitialSize())
-	if r.Elements() != nil {
-		is += fmt.Sprintf(" of %v", r.Elements())
+// text is what the program says of a resource.
+func (d *declared) text() string {
+	is := fmt.Sprintf("%d bytes", d.InitialSize())
+	if d.Elements() != nil {
+		is += fmt.Sprintf(" of %v", d.Elements())
 	}
-	if rt.snapshots[r.Name()] {
+	if d.snapshots {
 		is += ", snapshots"
 	}
 	return is
@@ -164,12 +163,11 @@ func (t *Task) items(yield func(message.Item) bool) bool {
 	case t.step != nil:
 		rounds = fmt.Sprintf("%d rounds", t.step.rounds)
 	}
-	d := t.described()
 	if !yield(message.Item{What: fmt.Sprintf("task %q", t.name), Is: rounds}) {
 		return false
 	}
-	for i, a := range d.Accesses {
-		if !yield(message.Item{What: fmt.Sprintf("access %d of task %q", i+1, t.name), Is: fmt.Sprintf("%s %q", a.Mode, a.Resource)}) {
+	for i, a := range t.accesses {
+		if !yield(message.Item{What: fmt.Sprintf("access %d of task %q", i+1, t.name), Is: fmt.Sprintf("%s %q", a.mode, a.resource.Name())}) {
 			return false
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
-	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
 // A run that survives makes cuts while it goes on, and each of its lives begins from one: package lives has the protocol.
@@ -96,7 +95,7 @@ const (
 )
 
 // newCuts prepares the cuts of a life. The tasks have nodes.
-func newCuts(rt *Runtime, s *survival, order []liveness.First) *cuts {
+func newCuts(rt *Runtime, s *survival) *cuts {
 	c := &cuts{
 		rt: rt, keeper: s.keeper, number: make(map[*Task]int), names: rt.sorted(), of: make(map[string]int),
 		writers: make(map[string][]*Access), place: make(map[*Access]int),
@@ -111,12 +110,12 @@ func newCuts(rt *Runtime, s *survival, order []liveness.First) *cuts {
 		if t.here() {
 			c.tasks = append(c.tasks, t)
 		}
-	}
-	for _, first := range order {
-		if a := rt.tasks[first.Task].accesses[first.Access]; a.mode == queue.Write {
-			name := a.resource.Name()
-			c.place[a] = len(c.writers[name])
-			c.writers[name] = append(c.writers[name], a)
+		for _, a := range t.accesses {
+			if a.mode == queue.Write {
+				name := a.resource.Name()
+				c.place[a] = len(c.writers[name])
+				c.writers[name] = append(c.writers[name], a)
+			}
 		}
 	}
 	on := make([]int, len(rt.tasks))
@@ -228,7 +227,7 @@ func (c *cuts) lasts(ctx context.Context, t *Task) {
 		r = lives.Record{Task: c.number[t], Rounds: uint64(t.step.round), Ended: true}
 		for _, a := range t.accesses {
 			if t.step.round > 0 && c.owns(a) {
-				r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(p.of[a.resource].Bytes())})
+				r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(p.hold(a).Bytes())})
 			}
 		}
 		c.ended[t], is = r, true

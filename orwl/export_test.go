@@ -30,7 +30,7 @@ func (t *Task) Accesses() []*Access                { return slices.Clone(t.acces
 
 func (a *Access) Place() *queue.Place          { return &a.place }
 func (a *Access) Task() *Task                  { return a.task }
-func (a *Access) Resource() *resource.Resource { return (*resource.Resource)(a.resource) }
+func (a *Access) Resource() *resource.Resource { return (*resource.Resource)(a.resource.Resource) }
 func (a *Access) Mode() queue.Mode             { return a.mode }
 
 // Snapshot is Runtime.Snapshot with elements of type T.
@@ -46,3 +46,10 @@ func (out Out[T]) Access() *Access { return out.access }
 
 // Write is what Out.Slice is made of.
 func Write[T any](a *Access) []T { return write[T](a) }
+
+// spreads begins a run until its tasks have nodes.
+func (rt *Runtime) spreads() error {
+	rt.runs++
+	rt.numberResources(rt.tasks)
+	return rt.spread()
+}

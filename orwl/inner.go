@@ -61,6 +61,8 @@ func (t innerTask) Accesses() []inner.Access {
 // innerAccess is an Access as other packages of this module see it.
 type innerAccess struct{ a *Access }
 
-func (a innerAccess) Place() *queue.Place          { return &a.a.place }
-func (a innerAccess) Resource() *resource.Resource { return (*resource.Resource)(a.a.resource) }
-func (a innerAccess) Mode() queue.Mode             { return a.a.mode }
+func (a innerAccess) Place() *queue.Place { return &a.a.place }
+func (a innerAccess) Resource() *resource.Resource {
+	return (*resource.Resource)(a.a.resource.Resource)
+}
+func (a innerAccess) Mode() queue.Mode { return a.a.mode }

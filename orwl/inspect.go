@@ -80,7 +80,7 @@ func (rt *Runtime) look() *looks.Look {
 	k.run = rt.run
 	for name, r := range rt.resources {
 		home := rt.homes[name]
-		k.lines[r] = &line{r: r, Line: looks.Line{
+		k.lines[r.Resource] = &line{r: r.Resource, Line: looks.Line{
 			Resource: name, Home: home, Whole: home == rt.Node(), Alone: !rt.o.Nodes.many(), Planned: k.run != nil && k.run.planned != nil,
 		}}
 	}
@@ -129,7 +129,7 @@ func (k *looker) task(t *Task) *looks.Task {
 		seen.Rounds = max(0, int64(t.step.said))
 	}
 	for _, a := range t.accesses {
-		l := k.lines[a.resource]
+		l := k.lines[a.resource.Resource]
 		l.touched = true
 		at := looks.Access{Line: &l.Line}
 		if k.run != nil {
@@ -144,9 +144,9 @@ func (k *looker) task(t *Task) *looks.Task {
 // long that was seen.
 func (k *looker) access(t *Task, a *Access, at *looks.Access) {
 	p := &a.place
-	look := p.Inspect(a.resource)
+	look := p.Inspect(a.resource.Resource)
 	if at.Line.Planned {
-		look = p.InspectRun(a.resource)
+		look = p.InspectRun(a.resource.Resource)
 	}
 	at.PlaceState, at.For = look, k.rt.seen.See(a, look.Stamp, k.now)
 	if look.Requested || look.Held {

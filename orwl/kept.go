@@ -59,7 +59,7 @@ func (c *cuts) tellFinish() []byte {
 			continue
 		}
 		size := last.resource.InitialSize()
-		if h := c.planned.Load().of[last.resource]; h != nil { // a task of the run has a round
+		if h := c.planned.Load().hold(last); h != nil { // a task of the run has a round
 			size = len(h.Bytes())
 		}
 		f.Writes += int64(size)

@@ -127,7 +127,7 @@ func (rt *Runtime) survive(r *run) error {
 	if n.network != nil {
 		n.network.LetIn()
 	}
-	r.cuts = newCuts(rt, s, systemOf(rt.tasks).Order())
+	r.cuts = newCuts(rt, s)
 	n.cuts.Store(r.cuts)
 	s.cuts.Store(true)
 	return nil

@@ -124,10 +124,10 @@ func (o lockerOptions) goroutineLock(name string) (*locks.Lock, *mem.Fabric, err
 func (rt *Runtime) makeGuard(name string) (queue.Guard, error) {
 	if rt.o.Nodes.many() {
 		rt.mu.Lock()
-		home, known := rt.homes[name], rt.settled[name]
+		home, d := rt.homes[name], rt.resources[name]
 		rt.mu.Unlock()
 		switch {
-		case !known:
+		case d == nil || !d.settled:
 			return queue.Guard{}, fmt.Errorf("%w: %q", inner.ErrEarly, name)
 		case home != rt.Node():
 			return queue.Guard{}, fmt.Errorf("%w: %q", errNotRelaxed, name)

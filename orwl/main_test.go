@@ -70,13 +70,13 @@ func checkIdle(t testing.TB, rt *Runtime) {
 	for _, task := range rt.tasks {
 		for i, a := range task.accesses {
 			if p := a.Place(); p.Held() || p.Requested() {
-				t.Errorf("task %s is left with access %d: %+v", task.name, i+1, p.Inspect(a.resource))
+				t.Errorf("task %s is left with access %d: %+v", task.name, i+1, p.Inspect(a.resource.Resource))
 			}
 		}
 	}
 	for _, r := range rt.resources {
 		var h handle.Handle
-		if err := h.Request((*resource.Resource)(r), queue.Write); err != nil {
+		if err := h.Request((*resource.Resource)(r.Resource), queue.Write); err != nil {
 			t.Error(err)
 		}
 		if !h.Test() {

@@ -181,7 +181,7 @@ func equivalentOnNodes(t *testing.T, seeds iter.Seq[uint64], change func(node in
 			}
 			if seed%2 == 0 {
 				for name, r := range rt.resources {
-					rt.Home((*resource.Resource)(r), int(mix(seed^uint64(name[1]))%uint64(count)))
+					rt.Home((*resource.Resource)(r.Resource), int(mix(seed^uint64(name[1]))%uint64(count)))
 				}
 			}
 			if err := rt.Run(context.Background()); err != nil {

@@ -48,14 +48,13 @@ func (rt *Runtime) taskPlacement(t *Task) inspect.TaskPlacement {
 
 // programOf is what placement knows of tasks, and of resources that are named in all. homes are those that
 // are known. The caller holds mu.
-func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*queue.Resource) *spread.Program {
+func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*declared) *spread.Program {
 	p := &spread.Program{Nodes: rt.Nodes(), Machines: rt.o.Nodes.machines(), Weights: rt.o.Nodes.weighs(), Homes: homes, All: slices.AppendSeq(make([]string, 0, len(all)), maps.Keys(all))}
 	accesses := 0
 	for _, t := range tasks {
 		accesses += len(t.accesses)
 	}
 	p.Accesses = make([]placement.Access, 0, accesses)
-	number := make(map[*queue.Resource]int, len(all))
 	for i, t := range tasks {
 		on := spread.Free
 		if t.placed {
@@ -63,13 +62,11 @@ func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string
 		}
 		p.On = append(p.On, on)
 		for _, a := range t.accesses {
-			n, known := number[a.resource]
-			if !known {
-				n = len(p.Sizes)
-				number[a.resource] = n
-				p.Sizes = append(p.Sizes, a.resource.InitialSize())
-				p.Names = append(p.Names, a.resource.Name())
+			n := int(a.resource.number)
+			if missing := n + 1 - len(p.Sizes); missing > 0 { // other tasks may name some of them
+				p.Sizes, p.Names = append(p.Sizes, make([]int, missing)...), append(p.Names, make([]string, missing)...)
 			}
+			p.Sizes[n], p.Names[n] = a.resource.InitialSize(), a.resource.Name()
 			p.Accesses = append(p.Accesses, placement.Access{Task: i, Resource: n, Write: a.mode == queue.Write})
 		}
 	}

@@ -65,7 +65,7 @@ func TestPlacementIsEqualOnEveryNode(t *testing.T) {
 	var first *Runtime
 	for node := range nodes {
 		rt := gridOn(t, node, nodes, 10)
-		if err := rt.spread(); err != nil {
+		if err := rt.spreads(); err != nil {
 			t.Fatal(err)
 		}
 		if node == 0 {
@@ -168,7 +168,7 @@ func TestCrossingIsWhatGoesFromNodeToNode(t *testing.T) {
 func TestWhyOfARun(t *testing.T) {
 	rt := gridOn(t, 0, 2, 0)
 	pairProgram(rt, func(*Task) {})
-	if err := rt.spread(); err != nil {
+	if err := rt.spreads(); err != nil {
 		t.Fatal(err)
 	}
 	p := rt.placement()
@@ -203,7 +203,7 @@ func TestPlacementString(t *testing.T) {
 	task.Write(x)
 	task.Each(1, idle)
 	rt.Task("second").Read(x)
-	if err := errors.Join(rt.spread(), rt.seat()); err != nil {
+	if err := errors.Join(rt.spreads(), rt.seat()); err != nil {
 		t.Fatal(err)
 	}
 	const want = `
@@ -226,7 +226,7 @@ y         0     8      no task accesses it: a hash of its name decides
 // Placement says where a program is too large to be placed, and what a placement saves.
 func TestPlacementSaysHow(t *testing.T) {
 	rt := gridOn(t, 0, 2, 6)
-	if err := rt.spread(); err != nil {
+	if err := rt.spreads(); err != nil {
 		t.Fatal(err)
 	}
 	p := rt.placement()
@@ -238,7 +238,7 @@ func TestPlacementSaysHow(t *testing.T) {
 	}
 	a := rt.tasks[0].accesses[0]
 	rt.tasks[0].accesses = slices.Repeat([]*Access{a}, 262_145)
-	if err := rt.spread(); err != nil {
+	if err := rt.spreads(); err != nil {
 		t.Fatal(err)
 	}
 	if p := rt.placement(); !p.ByIndex || !strings.Contains(p.String(), "too large") {
@@ -261,7 +261,7 @@ func TestPlacementComparesWithDealing(t *testing.T) {
 		s.writer.Write(r)
 		s.read.Read(r)
 	}
-	if err := rt.spread(); err != nil {
+	if err := rt.spreads(); err != nil {
 		t.Fatal(err)
 	}
 	if p := rt.placement(); p.Crossing != little || p.CrossingByIndex != 2*much {

@@ -15,7 +15,6 @@ import (
 	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/internal/books"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
-	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
 // A run goes by a plan: what the queues would do is known before it starts. The run has each
@@ -30,19 +29,17 @@ import (
 
 // planned is the plan of a run.
 type planned struct {
-	run       *run
-	plan      *plan.Plan
-	snapshots map[string]bool // of the runtime
-	holds     []*queue.Hold
-	of        map[*queue.Resource]*queue.Hold
-	pool      *books.Pool
-	tasks     []*Task // by counter
-	steps     int     // tasks that workers run
-	workers   []seat
-	faults    bool         // a step may use a view too late
-	began     atomic.Int64 // when the workers began, in nanoseconds; 0 before
-	over      atomic.Int64 // when they ended
-	across    *across      // nil on one node
+	run     *run
+	plan    *plan.Plan
+	of      []*queue.Hold // by the number of the resource: nil if it has no copy here
+	pool    *books.Pool
+	tasks   []*Task // by counter
+	steps   int     // tasks that workers run
+	workers []seat
+	faults  bool         // a step may use a view too late
+	began   atomic.Int64 // when the workers began, in nanoseconds; 0 before
+	over    atomic.Int64 // when they ended
+	across  *across      // nil on one node
 }
 
 // seat is what a worker has of its own.
@@ -53,41 +50,20 @@ type seat struct {
 }
 
 // plan makes the plan of a run, and puts the run into the queues of its resources.
-func (rt *Runtime) plan(r *run, s liveness.System) error {
-	p := &planned{run: r, snapshots: rt.snapshots, of: make(map[*queue.Resource]*queue.Hold), faults: rt.pages != nil}
-	tasks := make([]plan.Task, len(r.tasks))
-	for i, t := range r.tasks {
-		if t.step == nil {
-			tasks[i] = plan.Task{Node: t.on}
-			continue
+func (rt *Runtime) plan(r *run) error {
+	p := &planned{run: r, faults: rt.pages != nil}
+	program := rt.program(r)
+	p.plan, p.of = plan.New(program), make([]*queue.Hold, program.Resources)
+	p.number(r.tasks)
+	for _, t := range r.tasks {
+		if t.step != nil {
+			p.steps++
 		}
-		tasks[i] = plan.Task{Rounds: t.step.left(), Node: t.on, Ahead: r.ahead[t.on]}
-		p.steps++
+	}
+	if err := p.joinAll(rt); err != nil {
+		return err
 	}
 	many := rt.o.Nodes.many()
-	if many {
-		p.plan = plan.OfSystemOnNodes(s, tasks, rt.homes)
-	} else {
-		p.plan = plan.OfSystem(s, tasks)
-	}
-	p.number(r.tasks)
-	copied := rt.copied(r)
-	for _, first := range s.Order() {
-		a := r.tasks[first.Task].accesses[first.Access]
-		if a.task.idles() || many && !copied[a.resource] {
-			continue
-		}
-		if a.task.here() {
-			rt.prepare(a, first.Access+1)
-		}
-		if err := p.join(a); err != nil {
-			for _, t := range r.tasks {
-				t.withdraw()
-			}
-			p.give()
-			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
-		}
-	}
 	if !many && p.inTurn(len(r.tasks)) {
 		for _, t := range p.tasks {
 			t.step.seat = 0
@@ -117,20 +93,72 @@ func (rt *Runtime) plan(r *run, s liveness.System) error {
 	return nil
 }
 
-// copied are the resources that have a copy here, in a run on several nodes: this node uses or keeps them.
-func (rt *Runtime) copied(r *run) map[*queue.Resource]bool {
-	if !rt.o.Nodes.many() {
-		return nil
+// program is what a plan needs to know of the tasks.
+func (rt *Runtime) program(r *run) (p plan.Program) {
+	accesses := 0
+	p.Tasks = make([]plan.Task, len(r.tasks))
+	for i, t := range r.tasks {
+		p.Tasks[i] = plan.Task{Node: t.on}
+		if t.step != nil {
+			p.Tasks[i].Rounds, p.Tasks[i].Ahead = t.step.left(), r.ahead[t.on]
+		}
+		accesses += len(t.accesses)
 	}
-	all := make(map[*queue.Resource]bool)
-	for _, t := range r.tasks {
+	p.Resources, _ = rt.numberResources(r.tasks) // also those that only a reader of the end names
+	if rt.o.Nodes.many() {
+		p.Homes = make([]int32, p.Resources)
+	}
+	p.Accesses = make([]plan.Access, 0, accesses)
+	for i, t := range r.tasks {
 		for _, a := range t.accesses {
-			if t.here() || rt.homes[a.resource.Name()] == rt.Node() {
-				all[a.resource] = true
+			n := a.resource.number
+			p.Accesses = append(p.Accesses, plan.Access{Task: uint32(i), Resource: n, Writes: a.mode == queue.Write})
+			if p.Homes != nil {
+				p.Homes[n] = int32(rt.homes[a.resource.Name()])
 			}
 		}
 	}
+	return p
+}
+
+// copied says by number which resources have a copy here, in a run on several nodes: this node uses or keeps them.
+func (rt *Runtime) copied(p *planned) []bool {
+	all := make([]bool, len(p.of))
+	for n := range all {
+		all[n] = !rt.o.Nodes.many() || p.plan.Home(n) == rt.Node()
+	}
+	for _, t := range p.run.tasks {
+		for _, a := range t.accesses {
+			all[a.resource.number] = all[a.resource.number] || t.here()
+		}
+	}
 	return all
+}
+
+// joinAll makes the accesses of all tasks some of the run, in their order.
+func (p *planned) joinAll(rt *Runtime) error {
+	copied := rt.copied(p)
+	for _, t := range p.run.tasks {
+		if t.idles() {
+			continue
+		}
+		for i, a := range t.accesses {
+			if !copied[a.resource.number] {
+				continue
+			}
+			if t.here() {
+				rt.prepare(a, i+1)
+			}
+			if err := p.join(a); err != nil {
+				for _, t := range p.run.tasks {
+					t.withdraw()
+				}
+				p.give()
+				return fmt.Errorf("orwl: first request of task %q: %w", t.name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // urgent are the steps that are near another node. So the other node does not wait for steps that only this node needs.
@@ -190,14 +218,13 @@ func (p *planned) owners() []int32 {
 
 // join makes an access one of the run. The first one of a resource puts the run into its queue.
 func (p *planned) join(a *Access) error {
-	h := p.of[a.resource]
+	h := p.hold(a)
 	if h == nil {
 		var err error
-		if h, err = queue.NewHold(a.resource, p.run, p.snapshots[a.resource.Name()] || a.task.rt.endsBy(a.resource)); err != nil {
+		if h, err = queue.NewHold(a.resource.Resource, p.run, a.resource.snapshots || a.task.rt.endsBy(a.resource)); err != nil {
 			return err
 		}
-		p.of[a.resource] = h
-		p.holds = append(p.holds, h)
+		p.of[a.resource.number] = h
 	}
 	if !a.task.here() {
 		h.Skip()
@@ -205,6 +232,9 @@ func (p *planned) join(a *Access) error {
 	}
 	return a.place.Join(h, a.mode)
 }
+
+// hold is the run's place in the queue of an access's resource, or nil.
+func (p *planned) hold(a *Access) *queue.Hold { return p.of[a.resource.number] }
 
 // mostInTurn is how many steps inTurn looks at.
 const mostInTurn = 1000
@@ -227,8 +257,10 @@ func (p *planned) inTurn(tasks int) bool {
 
 // give gives all resources back.
 func (p *planned) give() {
-	for _, h := range p.holds {
-		h.Give()
+	for _, h := range p.of {
+		if h != nil {
+			h.Give()
+		}
 	}
 }
 
@@ -260,7 +292,10 @@ func (rt *Runtime) runPlan(r *run) {
 			t.end(context.Cause(r.ctx))
 		}
 	}()
-	for _, h := range p.holds {
+	for _, h := range p.of {
+		if h == nil {
+			continue
+		}
 		if err := h.Take(r.ctx); err != nil {
 			rt.stop(r, err)
 			return

@@ -188,7 +188,7 @@ func TestInspectPlanned(t *testing.T) {
 	tell := make(chan inspect.State)
 	for i, mode := range []queue.Mode{queue.Write, queue.Read, queue.Read, queue.Write} {
 		task := rt.Task(fmt.Sprint("t", i))
-		task.access(core(r), mode)
+		task.access(core(r), mode, nil)
 		task.Each(2, func(round int) error {
 			if i == 1 && round == 1 {
 				tell <- rt.Inspect()

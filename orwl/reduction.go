@@ -161,7 +161,7 @@ const fan = 16
 func (r *Reduction[S, V]) hide() {
 	in := make([]*resource.Resource, len(r.puts))
 	for i, a := range r.puts {
-		in[i] = (*resource.Resource)(a.resource)
+		in[i] = (*resource.Resource)(a.resource.Resource)
 	}
 	for level := 1; len(in) > fan; level++ {
 		var out []*resource.Resource

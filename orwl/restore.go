@@ -93,7 +93,7 @@ func (rt *Runtime) refill(ctx context.Context, c *cuts, t *Task, content lives.C
 	if best != t {
 		return nil
 	}
-	return queue.Section(ctx, r, queue.Write, func(p *queue.Place) error {
+	return queue.Section(ctx, r.Resource, queue.Write, func(p *queue.Place) error {
 		if p.Size() != len(content.Bytes) {
 			if err := p.Resize(len(content.Bytes)); err != nil {
 				return err

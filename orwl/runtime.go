@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,8 +11,6 @@ import (
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/internal/looks"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
-	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Runtime is a program of tasks and the resources that they share. First declare them,
@@ -36,15 +33,13 @@ type Runtime struct {
 	errs       []error
 	tasks      []*Task         // of the run that goes on, or has ended; then of the next one
 	names      map[string]bool // of tasks
-	resources  map[string]*queue.Resource
+	resources  map[string]*declared
 	run        *run
 	unwatch    func()            // ends the live page
 	flight     func(why string)  // has the flight recorder write what the tasks did last
 	pages      *queue.FaultPages // nil: no fault pages
 	said       map[string]int    // the homes that were known before the tasks had nodes
-	settled    map[string]bool   // resources that a run has used
 	homes      map[string]int    // the nodes that keep the resources
-	snapshots  map[string]bool   // resources that Snapshots has declared
 	seats      seats
 	reductions []*reduction  // of the next run
 	until      []declaredEnd // of the next run, or of the one that goes on
@@ -118,7 +113,7 @@ func New(o Options) (*Runtime, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*queue.Resource), homes: make(map[string]int), snapshots: make(map[string]bool), settled: make(map[string]bool)}
+	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*declared), homes: make(map[string]int)}
 	if err := o.Nodes.take(rt); err != nil {
 		return nil, err
 	}
@@ -148,79 +143,6 @@ func (rt *Runtime) declare(what, name string, change func() error) error {
 	return err
 }
 
-// Resource declares a resource of size bytes, all zero. Resource names
-// are unique.
-//
-// Run reports a wrong declaration. The resource is broken then: its first Acquire
-// returns the same reason.
-func (rt *Runtime) Resource(name string, size int) *resource.Resource {
-	return rt.resource(name, size, nil, nil)
-}
-
-// resource is Resource with elements of a type, if that is not nil. wrong is what is wrong with the declaration.
-func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong error) *resource.Resource {
-	r, bad := queue.NewWith(name, size, queue.Options{
-		FaultPages: rt.pages, Elements: elements,
-		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }},
-	})
-	if bad != nil {
-		r, _ = queue.New(name, 0)
-		wrong = bad
-	}
-	err := rt.declare("resource", name, func() error {
-		if name == "" || rt.resources[name] != nil {
-			return fmt.Errorf("%w: resource %q", errName, name)
-		}
-		rt.resources[name] = r
-		return wrong
-	})
-	if err != nil {
-		r.Break(err)
-		return (*resource.Resource)(r)
-	}
-	rt.tell(Event{Kind: Made, Resource: (*resource.Resource)(r), Guard: guardLock})
-	return (*resource.Resource)(r)
-}
-
-// core is a resource as this module sees it.
-func core(r *resource.Resource) *queue.Resource { return (*queue.Resource)(r) }
-
-// mine reports whether this runtime has declared r. Nodes, liveness and homes know a resource by its name only, so another
-// one of that name would pass for it. The caller holds mu.
-func (rt *Runtime) mine(r *queue.Resource) bool { return r != nil && rt.resources[r.Name()] == r }
-
-// notMine is the error of a resource that this runtime has not declared. use says what it is needed for.
-func notMine(r *queue.Resource, use string) error {
-	if r == nil {
-		return fmt.Errorf("%w: %s", errResource, use)
-	}
-	return fmt.Errorf("%w: %q, %s", errForeign, r.Name(), use)
-}
-
-// declareOf declares a property of r, for example its home.
-func (rt *Runtime) declareOf(r *queue.Resource, what string, change func(name string) error) {
-	name := ""
-	if r != nil {
-		name = r.Name()
-	}
-	rt.declare(what+" of resource", name, func() error {
-		if !rt.mine(r) {
-			return notMine(r, what)
-		}
-		if rt.settled[name] {
-			return fmt.Errorf("%w: %s of resource %q, which a run has used", errStarted, what, name)
-		}
-		return change(name)
-	})
-}
-
-// lookup is the resource of that name, or nil.
-func (rt *Runtime) lookup(name string) *resource.Resource {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	return (*resource.Resource)(rt.resources[name])
-}
-
 // Task declares a task of the next run. Its name is unique there.
 func (rt *Runtime) Task(name string) *Task {
 	t := &Task{rt: rt, name: name}
@@ -246,23 +168,6 @@ func (rt *Runtime) Close() error {
 		errs = errors.Join(errs, r.Close())
 	}
 	return errs
-}
-
-func systemOf(tasks []*Task) liveness.System {
-	s := liveness.System{Tasks: make([]liveness.Task, len(tasks))}
-	for i, t := range tasks {
-		s.Tasks[i] = t.described()
-	}
-	return s
-}
-
-// described is the task as far as its liveness goes.
-func (t *Task) described() liveness.Task {
-	d := liveness.Task{Name: t.name, Accesses: make([]liveness.Access, len(t.accesses))}
-	for i, a := range t.accesses {
-		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode}
-	}
-	return d
 }
 
 // Run runs all tasks and returns when all have ended. First it checks that the program

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
 )
@@ -77,9 +76,8 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 }
 
 // crossing is the resources that tasks of several nodes share.
-func crossing(tasks []*Task) map[*queue.Resource]bool {
-	on := make(map[*queue.Resource]int)
-	several := make(map[*queue.Resource]bool)
+func crossing(tasks []*Task) map[*declared]bool {
+	on, several := make(map[*declared]int), make(map[*declared]bool)
 	for _, t := range tasks {
 		for _, a := range t.accesses {
 			if n, known := on[a.resource]; known && n != t.on {
@@ -96,7 +94,7 @@ const reach = 2
 
 // markNear marks the steps that share a resource of near with tasks of another node, and the steps that share a resource
 // with these. So a step that another node waits for does not wait for steps that only this node needs.
-func markNear(steps []*Task, near map[*queue.Resource]bool) {
+func markNear(steps []*Task, near map[*declared]bool) {
 	for range reach {
 		var marked []*Task
 		for _, t := range steps {

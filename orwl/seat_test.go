@@ -28,11 +28,11 @@ func stepGrid(rt *Runtime) {
 func cutOfSeats(rt *Runtime) (cut int) {
 	writer := make(map[*resource.Resource]*Task)
 	for _, task := range rt.tasks {
-		writer[(*resource.Resource)(task.accesses[0].resource)] = task
+		writer[(*resource.Resource)(task.accesses[0].resource.Resource)] = task
 	}
 	for _, task := range rt.tasks {
 		for _, a := range task.accesses[1:] {
-			if other := writer[(*resource.Resource)(a.resource)]; task.here() && other.here() && task.step.seat != other.step.seat {
+			if other := writer[(*resource.Resource)(a.resource.Resource)]; task.here() && other.here() && task.step.seat != other.step.seat {
 				cut++
 			}
 		}
@@ -54,7 +54,7 @@ func TestNeighboursShareAWorker(t *testing.T) {
 		rt.o.tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}})
 		rt.o.PinWorkers = c.pin
 		stepGrid(rt)
-		if err := errors.Join(rt.spread(), rt.seat()); err != nil {
+		if err := errors.Join(rt.spreads(), rt.seat()); err != nil {
 			t.Fatal(err)
 		}
 		if cut := cutOfSeats(rt); cut == 0 || cut > c.most {
@@ -88,7 +88,7 @@ func TestTasksThatTakeTurnsShareAWorker(t *testing.T) {
 		}
 	}
 	stepGrid(rt)
-	if err := errors.Join(rt.spread(), rt.seat()); err != nil {
+	if err := errors.Join(rt.spreads(), rt.seat()); err != nil {
 		t.Fatal(err)
 	}
 	on := make([]int, 2)
@@ -119,7 +119,7 @@ func TestStepsNearAnotherNodeAreUrgent(t *testing.T) {
 		}
 	}
 	stepGrid(rt)
-	if err := errors.Join(rt.spread(), rt.seat()); err != nil {
+	if err := errors.Join(rt.spreads(), rt.seat()); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []bool{2: true, 3: true, rows - 1: false} { // this node does not look at the other node's rows
@@ -140,7 +140,7 @@ func TestNumberOfWorkers(t *testing.T) {
 		rt.o.tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}, {Number: 2, Core: 2}})
 		rt.o.PinWorkers = c.pin
 		stepGrid(rt)
-		if err := errors.Join(rt.spread(), rt.seat()); err != nil {
+		if err := errors.Join(rt.spreads(), rt.seat()); err != nil {
 			t.Fatal(err)
 		}
 		if rt.seats.workers != c.workers {

@@ -24,8 +24,8 @@ var errNoSnapshots = errors.New("orwl: no snapshots of this resource are declare
 
 // Snapshots implements inner.Runtime.
 func (rt innerRuntime) Snapshots(r *resource.Resource) {
-	rt.declareOf(core(r), "snapshots", func(name string) error {
-		rt.snapshots[name] = true
+	rt.declareOf(core(r), "snapshots", func(d *declared) error {
+		d.snapshots = true
 		return nil
 	})
 }
@@ -46,16 +46,17 @@ func (rt innerRuntime) Snapshot(ctx context.Context, r *resource.Resource, dst [
 func (rt *Runtime) copiedAt(r *queue.Resource) (home int, err error) {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
-	if !rt.mine(r) {
+	d := rt.mine(r)
+	if d == nil {
 		return 0, notMine(r, "a snapshot")
 	}
-	if !rt.snapshots[r.Name()] {
+	if !d.snapshots {
 		return 0, fmt.Errorf("%w: %q", errNoSnapshots, r.Name())
 	}
 	if !rt.o.Nodes.many() {
 		return 0, nil
 	}
-	if !rt.settled[r.Name()] {
+	if !d.settled {
 		return 0, fmt.Errorf("%w: %q", inner.ErrEarly, r.Name())
 	}
 	return rt.homes[r.Name()], nil

@@ -28,7 +28,7 @@ var errNodesTaken = errors.New("orwl: nodes have a runtime already: make others 
 // too large for that: its tasks are dealt in their order. [Runtime.Placement] tells the
 // result.
 func (t *Task) On(node int) *Task {
-	t.declare("a node", func() error {
+	t.declare("a node of task", func() error {
 		on, err := t.rt.nodeOf(node)
 		if err != nil {
 			return fmt.Errorf("%w: task %q", err, t.name)
@@ -43,12 +43,12 @@ func (t *Task) On(node int) *Task {
 // the first task that writes it, or else of the first that reads it. If no task accesses
 // it, a hash of its name decides.
 func (rt *Runtime) Home(r *resource.Resource, node int) {
-	rt.declareOf(core(r), "home", func(name string) error {
+	rt.declareOf(core(r), "home", func(d *declared) error {
 		home, err := rt.nodeOf(node)
 		if err != nil {
-			return fmt.Errorf("%w: resource %q", err, name)
+			return fmt.Errorf("%w: resource %q", err, d.Name())
 		}
-		rt.homes[name] = home
+		rt.homes[d.Name()] = home
 		return nil
 	})
 }
@@ -112,26 +112,28 @@ func (rt *Runtime) sorted() []string {
 func (rt *Runtime) settle(ctx context.Context) error {
 	site, snapshots := rt.o.Nodes.site, false
 	// Mirrors first: no message comes to a mirror before it has requested.
-	for _, name := range rt.sorted() {
-		if home := rt.homes[name]; home != rt.Node() && !rt.settled[name] {
-			if err := site.Mirror(rt.resources[name], queue.Node(home)); err != nil {
+	sorted := rt.sorted()
+	for _, name := range sorted {
+		if home, d := rt.homes[name], rt.resources[name]; home != rt.Node() && !d.settled {
+			if err := site.Mirror(d.Resource, queue.Node(home)); err != nil {
 				return err
 			}
 		}
 	}
-	for _, name := range rt.sorted() {
-		if rt.settled[name] {
+	for _, name := range sorted {
+		d := rt.resources[name]
+		if d.settled {
 			continue
 		}
-		snapshots = snapshots || rt.snapshots[name]
+		snapshots = snapshots || d.snapshots
 		if rt.homes[name] != rt.Node() {
 			continue
 		}
-		if err := site.Home(rt.resources[name]); err != nil {
+		if err := site.Home(d.Resource); err != nil {
 			return err
 		}
-		if rt.snapshots[name] {
-			rt.o.Nodes.copies.keep(rt.resources[name])
+		if d.snapshots {
+			rt.o.Nodes.copies.keep(d.Resource)
 		}
 	}
 	if !snapshots {

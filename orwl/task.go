@@ -54,30 +54,35 @@ func (t *Task) did() int64 {
 }
 
 // reads declares that the task reads r in each round.
-func (t *Task) reads(r *resource.Resource) *Access { return t.access(core(r), queue.Read) }
+func (t *Task) reads(r *resource.Resource) *Access { return t.access(core(r), queue.Read, nil) }
 
 // writes declares that the task writes r in each round.
-func (t *Task) writes(r *resource.Resource) *Access { return t.access(core(r), queue.Write) }
+func (t *Task) writes(r *resource.Resource) *Access { return t.access(core(r), queue.Write, nil) }
 
-// declare changes the task, unless its run has begun.
+// declare changes the task, unless its run has begun. what ends with "of task".
 func (t *Task) declare(what string, change func() error) error {
-	return t.rt.declare(what+" of task", t.name, func() error {
+	return t.rt.declare(what, t.name, func() error {
 		if t.of != t.rt.runs {
-			return fmt.Errorf("%w: %s of task %q", errStarted, what, t.name)
+			return fmt.Errorf("%w: %s %q", errStarted, what, t.name)
 		}
 		return change()
 	})
 }
 
-// access declares an access. It always returns one, so that a program declares
+// access declares an access, if check accepts the resource. It always returns one, so that a program declares
 // everything and then sees all of its errors at once.
-func (t *Task) access(r *queue.Resource, m queue.Mode) *Access {
-	a := &Access{task: t, resource: r, mode: m, number: int32(len(t.accesses))}
-	t.declare("an access", func() error {
-		if !t.rt.mine(r) {
+func (t *Task) access(r *queue.Resource, m queue.Mode, check func(*queue.Resource) error) *Access {
+	a := &Access{task: t, mode: m, number: int32(len(t.accesses))}
+	t.declare("an access of task", func() error {
+		if a.resource = t.rt.mine(r); a.resource == nil {
+			a.resource = &declared{Resource: r}
 			return notMine(r, fmt.Sprintf("%s by task %q", m, t.name))
 		}
-		t.accesses = append(t.accesses, a)
+		if t.accesses = append(t.accesses, a); check != nil {
+			if err := check(r); err != nil {
+				return fmt.Errorf("task %q: %w", t.name, err)
+			}
+		}
 		return nil
 	})
 	return a
@@ -87,7 +92,7 @@ func (t *Task) access(r *queue.Resource, m queue.Mode) *Access {
 // resources by handles (package handle), and those are none of the run's other tasks. The body fails if it returns an error,
 // panics or calls runtime.Goexit. Then all tasks end.
 func (t *Task) Do(body func(t *Task) error) {
-	t.declare("the body", func() error {
+	t.declare("the body of task", func() error {
 		if t.step != nil {
 			return fmt.Errorf("%w: task %q", errBodies, t.name)
 		}
@@ -200,7 +205,7 @@ type step struct {
 // The body holds all accesses, and cannot release them. An error that it returns, or a panic, ends all tasks. Nothing that the
 // task has written in this round is committed then.
 func (t *Task) Each(rounds int, body func(round int) error) {
-	t.declare("the body", func() error {
+	t.declare("the body of task", func() error {
 		if t.body != nil || t.step != nil {
 			return fmt.Errorf("%w: task %q", errBodies, t.name)
 		}
@@ -229,7 +234,7 @@ type Access struct {
 	place    queue.Place
 	memo     typed.Memo
 	task     *Task
-	resource *queue.Resource
+	resource *declared
 	mode     queue.Mode
 	number   int32 // in its task
 }

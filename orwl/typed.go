@@ -42,25 +42,13 @@ type Out[T any] struct{ access *Access }
 //		}
 //		return nil
 //	})
-func Reads[T any](t *Task, r *resource.Resource) In[T] { return In[T]{elementsOf[T](t, t.reads(r))} }
+func Reads[T any](t *Task, r *resource.Resource) In[T] {
+	return In[T]{t.access(core(r), queue.Read, typed.CheckFor[T])}
+}
 
 // Writes declares that the task writes r in each round, as elements of type T.
 func Writes[T any](t *Task, r *resource.Resource) Out[T] {
-	return Out[T]{elementsOf[T](t, t.writes(r))}
-}
-
-// elementsOf declares that a has elements of type T.
-func elementsOf[T any](t *Task, a *Access) *Access {
-	t.declare("an access", func() error {
-		if a.resource == nil {
-			return nil // it has an error already
-		}
-		if err := typed.CheckFor[T](a.resource); err != nil {
-			return fmt.Errorf("task %q: %w", t.name, err)
-		}
-		return nil
-	})
-	return a
+	return Out[T]{t.access(core(r), queue.Write, typed.CheckFor[T])}
 }
 
 // View is the resource's elements, while the task holds the access: in a body of Each. To ask at another time ends the task
@@ -83,7 +71,7 @@ func (out Out[T]) Slice() []T {
 	return write[T](out.access) // it fails
 }
 
-// shown is Read of an access whose type elementsOf has checked.
+// shown is Read of an access whose type Reads has checked.
 func shown[T any](a *Access) handle.View[T] {
 	if t := a.task; t.by.Load() != here() { // Slice does the same
 		t.foreign(a)

@@ -41,7 +41,7 @@ const mostLag = plan.MostAhead - 1
 // declaredEnd is a reduction that may end a run.
 type declaredEnd struct {
 	name        string
-	record      *queue.Resource
+	record      *declared
 	rounds, lag int
 }
 
@@ -56,7 +56,7 @@ func (r *reduction) end(tasks []*Task) {
 				return fmt.Errorf("%w %q ends the run, and the body of task %q is none of Each", errReduction, r.name, t.name)
 			}
 		}
-		r.rt.until = append(r.rt.until, declaredEnd{r.name, core(r.record), r.rounds(), r.lag})
+		r.rt.until = append(r.rt.until, declaredEnd{r.name, r.rt.mine(core(r.record)), r.rounds(), r.lag})
 		return nil
 	})
 }
@@ -120,7 +120,7 @@ func (rt *Runtime) recall(r *run) {
 		return // the record may have the end of an earlier run
 	}
 	for _, e := range rt.until {
-		h := r.planned.of[e.record]
+		h := r.planned.of[e.record.number]
 		h.Enter() // another node may write the record already
 		r.ends(h.Bytes())
 		h.Leave()
@@ -128,7 +128,7 @@ func (rt *Runtime) recall(r *run) {
 }
 
 // endsBy reports whether a resource is the record of a reduction that may end the run.
-func (rt *Runtime) endsBy(r *queue.Resource) bool {
+func (rt *Runtime) endsBy(r *declared) bool {
 	return slices.ContainsFunc(rt.until, func(e declaredEnd) bool { return e.record == r })
 }
 

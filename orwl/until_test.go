@@ -101,7 +101,7 @@ func TestUntilInCut(t *testing.T) {
 		if err := rt.Run(ctx); err != nil {
 			return err
 		}
-		all, err := Values[uint64](ctx, (*resource.Resource)(count.access.resource))
+		all, err := Values[uint64](ctx, (*resource.Resource)(count.access.resource.Resource))
 		if err == nil && all[0] != end {
 			err = fmt.Errorf("the free task has had %d rounds, want %d", all[0], end)
 		}

@@ -48,7 +48,7 @@
 //
 // A node knows the counters of its own tasks. It knows about other nodes what has arrived: versions of
 // bytes, and credits of readers. There the nearest conditions lack one: a writer also waits for the bytes of the
-// writer before it. [NewOnNodes] adds it, and gives a task that crosses nodes a counter for each access.
+// writer before it. [New] adds it, and gives a task that crosses nodes a counter for each access.
 // Package versions is the protocol. The rule stands in nodes_test.go, with a model of it and of variants
 // that go wrong.
 package plan
