@@ -48,7 +48,7 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 	} else if err == nil {
 		err = gathered
 	}
-	if why := n.fate.Why(); err != nil && why != nil && mine == nil {
+	if why := n.reason.Why(); err != nil && why != nil && mine == nil {
 		err = why // it came first
 	}
 	if gathered != nil {

@@ -46,7 +46,7 @@ func (n *Nodes) told(_ int, header, _ []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 	}
-	n.fate.End(e)
+	n.reason.End(e)
 	return nil
 }
 
@@ -66,7 +66,7 @@ func (n *Nodes) say(channel uint64, header []byte) {
 // fail tells all other nodes that the run has failed here, unless one of them has told
 // this one.
 func (n *Nodes) fail(why error) {
-	if n.many() && n.fate.Why() == nil {
+	if n.many() && n.reason.Why() == nil {
 		n.tell(why)
 	}
 }
@@ -75,7 +75,7 @@ func (n *Nodes) fail(why error) {
 // ends first. So a task that loses something by it does not count as the cause.
 func (n *Nodes) lost(peer int, why error) {
 	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
-	n.fate.End(e)
+	n.reason.End(e)
 	n.site.Lost(queue.Node(peer), e)
 	n.copies.lost(peer, e)
 	n.endings.Say(n.log)
@@ -85,7 +85,7 @@ func (n *Nodes) lost(peer int, why error) {
 // tells more.
 func (n *Nodes) parted(why error) {
 	if n.survival != nil {
-		n.fate.End(&NodeError{Node: n.Number(), Text: why.Error(), Lost: true})
+		n.reason.End(&NodeError{Node: n.Number(), Text: why.Error(), Lost: true})
 	}
 }
 

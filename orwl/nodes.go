@@ -12,7 +12,7 @@ import (
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/balance"
-	"github.com/orwl/go-orwl/orwl/internal/fate"
+	"github.com/orwl/go-orwl/orwl/internal/ending"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -37,8 +37,8 @@ type Nodes struct {
 	nextWeights []int                // the weights in the next life; nil: they stay
 	survival    *survival            // nil: the run has one life
 	again       bool                 // the process was apart from the others since the life ended
-	fate        fate.Fate
-	endings     fate.Endings
+	reason      ending.Reason
+	endings     ending.Endings
 
 	grounds    spread.Grounds // of the nodes of the beginning, without trees
 	processors int            // the number that they use together
@@ -79,14 +79,14 @@ func (t transport) Post(to queue.Node, header, bulk []byte, keep bool) error {
 // sends counts the bytes that go to a node.
 func (n *Nodes) sends(to int, header, bulk []byte) { n.sent[to].Add(uint64(len(header) + len(bulk))) }
 
-// housing is the node's memory. The site uses it, and is there before the node is.
-type housing struct{ n *Nodes }
+// nodeMemory is the node's memory. The site uses it, and is there before the node is.
+type nodeMemory struct{ n *Nodes }
 
 // Make implements queue.Allocator.
-func (h housing) Make(size int) []byte { return h.n.node.Memory().Make(size) }
+func (m nodeMemory) Make(size int) []byte { return m.n.node.Memory().Make(size) }
 
 // Free implements queue.Allocator.
-func (h housing) Free(b []byte) { h.n.node.Memory().Free(b) }
+func (m nodeMemory) Free(b []byte) { m.n.node.Memory().Free(b) }
 
 func (n *Nodes) deliver(from int, header, bulk []byte) error {
 	return n.deliverLent(from, header, bulk, nil)
@@ -204,7 +204,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 	defer n.endings.Say(n.log)
 	lost := n.site.Flush(ctx)
 	_, err := n.Gather(ctx, "close", nil)
-	if n.fate.Why() != nil {
+	if n.reason.Why() != nil {
 		err = nil // the run was told, and waits for no lost node
 	}
 	err = errors.Join(lost, err, n.node.Close(ctx))

@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		signal.Reset(syscall.SIGTERM)
 	}
 	code := j.run(ctx, stdout, stderr)
-	j.exhibit.Remain(ctx, j.linger)
+	j.monitor.Remain(ctx, j.linger)
 	return code
 }
 
@@ -116,10 +116,10 @@ func (j *job) run(ctx context.Context, stdout, stderr io.Writer) int {
 func (j *job) do(ctx context.Context, stderr io.Writer) (r *report, err error) {
 	log := terminal.Log(stderr, slog.LevelInfo).With("node", j.place.Node)
 	var seen *figures
-	if j.exhibit != nil {
+	if j.monitor != nil {
 		seen = new(figures)
-		j.exhibit.Open(log)
-		if err := j.exhibit.Register(seen); err != nil {
+		j.monitor.Open(log)
+		if err := j.monitor.Register(seen); err != nil {
 			return nil, err
 		}
 	}
@@ -127,8 +127,8 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (r *report, err error) {
 	known := &past{Seat: j.place.Node}
 	o := orwl.Options{
 		Stall: stall, Log: log, PinWorkers: j.pin,
-		Observers: append(j.exhibit.Observers(), observe(func(e orwl.Event) { f.Observe(e) })),
-		Join:      orwl.JoinOptions{Place: &j.place, Network: nodes.Network{Registerer: j.exhibit.Registerer()}},
+		Observers: append(j.monitor.Observers(), observe(func(e orwl.Event) { f.Observe(e) })),
+		Join:      orwl.JoinOptions{Place: &j.place, Network: nodes.Network{Registerer: j.monitor.Registerer()}},
 	}
 	err = orwl.Run(ctx, o, func(ctx context.Context, rt *orwl.Runtime) (err error) {
 		r, f = nil, newField(j.problem, j.grid, j.tasks)
@@ -144,7 +144,7 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (r *report, err error) {
 			}
 		}
 		m.Tell = j.place.Progress
-		j.exhibit.Watch(rt)
+		j.monitor.Watch(rt)
 		if err = f.solve(ctx, rt, m); err == nil {
 			r, err = j.tell(ctx, f, m)
 		}

@@ -24,8 +24,8 @@ func (n *Node) begins(first membership.Epoch) {
 	n.early = nil
 	n.mu.Unlock()
 	for _, p := range n.all() {
-		if p != nil && p.fate() != nil {
-			n.misses(p.fate(), p)
+		if p != nil && p.loss() != nil {
+			n.misses(p.loss(), p)
 		}
 	}
 	for _, m := range early {

@@ -26,7 +26,7 @@ type Node struct {
 	number    int
 	announced string // the address that others are told
 	address   string // the address that it listens at
-	born      time.Time
+	start     time.Time
 	machine   string // see Machine
 	host      *transport.Host
 	peers     []atomic.Pointer[peer] // by number; nil for the node itself
@@ -115,7 +115,7 @@ func join(ctx context.Context, o Options) (*Node, error) {
 // newNode makes a node that listens, but takes no connection yet.
 func newNode(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{
-		options: o, number: o.Number, machine: o.machine(), born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
+		options: o, number: o.Number, machine: o.machine(), start: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
 		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1), parted: make(chan struct{}),
 		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), gatherings: make(map[gathering.Key]*offered), present: 1,
 		waiting: make(map[int][][2][]byte), lives: make(chan struct{}),
@@ -197,7 +197,7 @@ func (n *Node) Where(number int) string {
 }
 
 // now is the time on this node's own clock, which never jumps, and is never 0.
-func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
+func (n *Node) now() int64 { return int64(time.Since(n.start)) + 1 }
 
 // sleep waits until a time by the node's own clock, or its end.
 func (n *Node) sleep(until int64) {

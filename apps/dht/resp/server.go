@@ -83,7 +83,7 @@ func (s *Server) Serve(l net.Listener) error {
 		link, err := l.Accept()
 		if err == nil {
 			wait = 0
-			s.welcome(link)
+			s.admit(link)
 			continue
 		}
 		if s.draining.Load() {
@@ -103,8 +103,8 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// welcome starts a connection, or says that there are too many.
-func (s *Server) welcome(link net.Conn) {
+// admit starts a connection, or says that there are too many.
+func (s *Server) admit(link net.Conn) {
 	s.mu.Lock()
 	full, late := len(s.conns) >= s.options.Clients, s.draining.Load()
 	if full || late {

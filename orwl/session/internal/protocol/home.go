@@ -160,7 +160,7 @@ func (h *Home) hello(conn uint64, m Message) {
 		delete(h.conns, s.conn)
 	}
 	h.conns[conn], s.conn, s.heard = s, conn, h.now
-	h.send(s, Message{Welcome: &Welcome{Session: s.number, Length: int64(h.lease.Lease), Skew: int64(h.lease.Skew), Sent: m.Hello.Sent}})
+	h.send(s, Message{Admission: &Admission{Session: s.number, Length: int64(h.lease.Lease), Skew: int64(h.lease.Skew), Sent: m.Hello.Sent}})
 	for _, m := range s.link.kept {
 		h.send(s, m)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// door counts the relaxed accesses of all resources with one kind of guard.
-type door struct {
+// relaxedCounter counts the relaxed accesses of all resources with one kind of guard.
+type relaxedCounter struct {
 	m     *Metrics
 	guard string
 	every uint64 // one of so many accesses is timed
@@ -29,35 +29,35 @@ type relaxedAccess struct {
 	number uint64
 }
 
-// doorSample is how many relaxed accesses a timed one stands for, at most.
-const doorSample = 16
+// relaxedSample is how many relaxed accesses a timed one stands for, at most.
+const relaxedSample = 16
 
 // Relaxed counts and times the relaxed accesses to a resource with this kind of guard. Call it before the first one. A
 // runtime's resources have it already.
 func (m *Metrics) Relaxed(r *resource.Resource, guard string) {
-	(*queue.Resource)(r).Observe(m.door(guard), queue.AllRelaxed)
+	(*queue.Resource)(r).Observe(m.relaxedOf(guard), queue.AllRelaxed)
 }
 
-// door is the observer of relaxed accesses to resources with this kind of guard.
-func (m *Metrics) door(guard string) *door {
+// relaxedOf is the observer of relaxed accesses to resources with this kind of guard.
+func (m *Metrics) relaxedOf(guard string) *relaxedCounter {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, d := range m.doors {
+	for _, d := range m.relaxed {
 		if d.guard == guard {
 			return d
 		}
 	}
-	d := &door{m: m, guard: guard, every: uint64(min(m.sample, doorSample)), begins: make(map[relaxedAccess]int64)}
+	d := &relaxedCounter{m: m, guard: guard, every: uint64(min(m.sample, relaxedSample)), begins: make(map[relaxedAccess]int64)}
 	in := seconds()
 	for i := range d.modes {
 		d.modes[i].times = times{in.new(), in.new()}
 	}
-	m.doors = append(m.doors, d)
+	m.relaxed = append(m.relaxed, d)
 	return d
 }
 
 // Observe implements queue.Observer. It counts all accesses, and times some.
-func (d *door) Observe(e queue.Event) {
+func (d *relaxedCounter) Observe(e queue.Event) {
 	of := &d.modes[e.Mode]
 	switch {
 	case e.Kind == queue.RelaxedWaiting:
@@ -76,13 +76,13 @@ func (d *door) Observe(e queue.Event) {
 
 // timed reports whether the access with a number is timed: one of every, spread evenly, so
 // that a program that reads and writes by turns has both timed.
-func (d *door) timed(number uint64) bool {
+func (d *relaxedCounter) timed(number uint64) bool {
 	const golden = 0x9e3779b97f4a7c15 // 1<<64 divided by the golden ratio
 	return number*golden <= math.MaxUint64/d.every
 }
 
 // time times an access from its events.
-func (d *door) time(e queue.Event, to times) {
+func (d *relaxedCounter) time(e queue.Event, to times) {
 	name, now := relaxedAccess{e.Resource, e.Relaxed}, d.m.now()
 	d.mu.Lock()
 	since := d.begins[name] // 0: there was no event
@@ -102,9 +102,9 @@ func (d *door) time(e queue.Event, to times) {
 	}
 }
 
-func (m *Metrics) collectDoors(s sink) {
+func (m *Metrics) collectRelaxed(s sink) {
 	var of [len(modes)]sums
-	for _, d := range m.doors {
+	for _, d := range m.relaxed {
 		for _, mode := range modes {
 			c := &d.modes[mode]
 			waited, got := c.waited.Load(), c.acquired.Load()

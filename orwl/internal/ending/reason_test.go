@@ -1,4 +1,4 @@
-package fate
+package ending
 
 import (
 	"bytes"
@@ -12,19 +12,19 @@ import (
 
 var errLoss, errOther = errors.New("loss"), errors.New("other")
 
-// TestFate has what other nodes do come before and after the run begins. told is what ends it.
-func TestFate(t *testing.T) {
-	end := func(why error) func(f *Fate) { return func(f *Fate) { f.End(why) } }
+// TestReason has what other nodes do come before and after the run begins. told is what ends it.
+func TestReason(t *testing.T) {
+	end := func(why error) func(r *Reason) { return func(r *Reason) { r.End(why) } }
 	for name, c := range map[string]struct {
-		before, after []func(f *Fate)
+		before, after []func(r *Reason)
 		told          []error
 		why           error
 	}{
 		"nothing":              {},
-		"a loss, then the run": {before: []func(*Fate){end(errLoss), end(errOther)}, told: []error{errLoss}, why: errLoss},
-		"a loss in the run":    {after: []func(*Fate){end(errLoss), end(errOther)}, told: []error{errLoss, errOther}, why: errLoss},
+		"a loss, then the run": {before: []func(*Reason){end(errLoss), end(errOther)}, told: []error{errLoss}, why: errLoss},
+		"a loss in the run":    {after: []func(*Reason){end(errLoss), end(errOther)}, told: []error{errLoss, errOther}, why: errLoss},
 	} {
-		var f Fate
+		var f Reason
 		var told []error
 		for _, event := range c.before {
 			event(&f)

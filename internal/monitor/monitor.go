@@ -1,4 +1,4 @@
-package exhibit
+package monitor
 
 import (
 	"context"
@@ -21,10 +21,10 @@ import (
 
 // Options say what to show, and where.
 type Options struct {
-	Address string // the value of -metrics; empty: there is no exhibit
+	Address string // the value of -metrics; empty: there is no monitor
 	Place   launch.Place
 	// Ready is the reason why the node is not ready, nil if it is. Without Ready, the node is ready while
-	// tasks run, and the exhibit shows the state of the runtime that Watch names.
+	// tasks run, and the monitor shows the state of the runtime that Watch names.
 	Ready func() error
 	// Tables, if not nil, are shown by the page: see [watch.Page.Tables]. With Ready, and without Tables, there is no page.
 	Tables func(ctx context.Context) []watch.Table
@@ -33,8 +33,8 @@ type Options struct {
 // contended is how many resources have a series of their own.
 const contended = 8
 
-// Exhibit is the port of a node and what is behind it.
-type Exhibit struct {
+// Monitor is the port of a node and what is behind it.
+type Monitor struct {
 	*metrics.Metrics
 	registry *prometheus.Registry
 	own      prometheus.Registerer // with the label node
@@ -44,12 +44,12 @@ type Exhibit struct {
 }
 
 // New listens. So a program learns that a port is taken before it does any work.
-func New(o Options) (*Exhibit, error) {
+func New(o Options) (*Monitor, error) {
 	if o.Address == "" {
 		return nil, nil
 	}
 	registry := prometheus.NewRegistry()
-	e := &Exhibit{registry: registry, read: make(chan struct{}, 1)}
+	e := &Monitor{registry: registry, read: make(chan struct{}, 1)}
 	e.own = prometheus.WrapRegistererWith(prometheus.Labels{"node": strconv.Itoa(o.Place.Node)}, registry)
 	var err error
 	if e.Metrics, err = metrics.New(metrics.Options{Registerer: registry, Node: o.Place.Node, Contended: contended}); err != nil {
@@ -104,7 +104,7 @@ func serve(o metrics.ServerOptions) (*metrics.Server, error) {
 }
 
 // gather notices that the metrics are read.
-func (e *Exhibit) gather() ([]*dto.MetricFamily, error) {
+func (e *Monitor) gather() ([]*dto.MetricFamily, error) {
 	families, err := e.registry.Gather()
 	select {
 	case e.read <- struct{}{}:
@@ -114,15 +114,15 @@ func (e *Exhibit) gather() ([]*dto.MetricFamily, error) {
 }
 
 // Register adds metrics of the program. They get the label node.
-func (e *Exhibit) Register(c prometheus.Collector) error {
+func (e *Monitor) Register(c prometheus.Collector) error {
 	if e == nil {
 		return nil
 	}
 	return e.own.Register(c)
 }
 
-// Registerer is for metrics that have their own labels, as libp2p has. It is nil without an exhibit.
-func (e *Exhibit) Registerer() prometheus.Registerer {
+// Registerer is for metrics that have their own labels, as libp2p has. It is nil without a monitor.
+func (e *Monitor) Registerer() prometheus.Registerer {
 	if e == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (e *Exhibit) Registerer() prometheus.Registerer {
 }
 
 // Observers are for [orwl.Options].
-func (e *Exhibit) Observers() []orwl.Observer {
+func (e *Monitor) Observers() []orwl.Observer {
 	if e == nil {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (e *Exhibit) Observers() []orwl.Observer {
 }
 
 // Open logs where to look.
-func (e *Exhibit) Open(log *slog.Logger) {
+func (e *Monitor) Open(log *slog.Logger) {
 	if e == nil {
 		return
 	}
@@ -146,14 +146,14 @@ func (e *Exhibit) Open(log *slog.Logger) {
 }
 
 // Nodes shows the nodes of a program that has no runtime.
-func (e *Exhibit) Nodes(nodes *orwl.Nodes) {
+func (e *Monitor) Nodes(nodes *orwl.Nodes) {
 	if e != nil {
 		e.Metrics.Nodes(nodes)
 	}
 }
 
 // Watch shows a runtime and its nodes, in the place of the former life's. The program has declared nothing yet.
-func (e *Exhibit) Watch(rt *orwl.Runtime) {
+func (e *Monitor) Watch(rt *orwl.Runtime) {
 	if e == nil {
 		return
 	}
@@ -162,7 +162,7 @@ func (e *Exhibit) Watch(rt *orwl.Runtime) {
 }
 
 // inspect tells which task waits for which.
-func (e *Exhibit) inspect() any {
+func (e *Monitor) inspect() any {
 	rt := e.runtime.Load()
 	if rt == nil {
 		return nil
@@ -171,11 +171,11 @@ func (e *Exhibit) inspect() any {
 }
 
 // Address is host:port.
-func (e *Exhibit) Address() string { return e.server.Address() }
+func (e *Monitor) Address() string { return e.server.Address() }
 
 // Remain waits until the metrics are read once more, or for a time at most. Otherwise no reader would see
 // how the run ended.
-func (e *Exhibit) Remain(ctx context.Context, linger time.Duration) {
+func (e *Monitor) Remain(ctx context.Context, linger time.Duration) {
 	if e == nil || linger == 0 {
 		return
 	}
@@ -193,7 +193,7 @@ func (e *Exhibit) Remain(ctx context.Context, linger time.Duration) {
 }
 
 // Close closes the port, after the answers that are on their way.
-func (e *Exhibit) Close() error {
+func (e *Monitor) Close() error {
 	if e == nil {
 		return nil
 	}

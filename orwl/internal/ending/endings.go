@@ -1,4 +1,4 @@
-package fate
+package ending
 
 import (
 	"log/slog"

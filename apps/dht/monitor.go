@@ -13,17 +13,17 @@ import (
 
 	"github.com/orwl/go-orwl/apps/dht/resp"
 	"github.com/orwl/go-orwl/apps/dht/table"
-	"github.com/orwl/go-orwl/internal/exhibit"
+	"github.com/orwl/go-orwl/internal/monitor"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/watch"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// display is what others can see of a node while it serves. Without -metrics there is no exhibit, and
+// display is what others can see of a node while it serves. Without -metrics there is no monitor, and
 // nothing is measured.
 type display struct {
-	*exhibit.Exhibit
+	*monitor.Monitor
 	times   *prometheus.HistogramVec
 	guard   string
 	serving atomic.Bool
@@ -44,7 +44,7 @@ func (e *display) ready() error {
 // show listens, so that a taken port is noticed before the first client is served.
 func show(address, guard string, place launch.Place) (_ *display, err error) {
 	e := &display{guard: guard}
-	if e.Exhibit, err = exhibit.New(exhibit.Options{Address: address, Place: place, Ready: e.ready, Tables: e.tables}); err != nil {
+	if e.Monitor, err = monitor.New(monitor.Options{Address: address, Place: place, Ready: e.ready, Tables: e.tables}); err != nil {
 		return nil, err
 	}
 	e.times = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -56,7 +56,7 @@ func show(address, guard string, place launch.Place) (_ *display, err error) {
 
 // watch counts and times the accesses to a volume.
 func (e *display) watch() func(*resource.Resource) {
-	if e.Exhibit == nil {
+	if e.Monitor == nil {
 		return nil
 	}
 	return func(r *resource.Resource) { e.Relaxed(r, e.guard) }
@@ -64,7 +64,7 @@ func (e *display) watch() func(*resource.Resource) {
 
 // timed is told how long pipelines take.
 func (e *display) timed() func(command string, took time.Duration) {
-	if e.Exhibit == nil {
+	if e.Monitor == nil {
 		return nil
 	}
 	return func(command string, took time.Duration) { e.times.WithLabelValues(command).Observe(took.Seconds()) }

@@ -1,4 +1,4 @@
-package exhibit
+package monitor
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// shows is an exhibit at a free port.
-func shows(t *testing.T, o Options) *Exhibit {
+// shows is a monitor at a free port.
+func shows(t *testing.T, o Options) *Monitor {
 	t.Helper()
 	if o.Address == "" {
 		o.Address = "127.0.0.1:0"
@@ -30,7 +30,7 @@ func shows(t *testing.T, o Options) *Exhibit {
 }
 
 // page reads a page.
-func page(t *testing.T, e *Exhibit, path string) (status int, text string) {
+func page(t *testing.T, e *Monitor, path string) (status int, text string) {
 	t.Helper()
 	r, err := http.Get("http://" + e.Address() + path)
 	if err != nil {
@@ -90,7 +90,7 @@ func TestRemains(t *testing.T) {
 	ended = remains(ctx, time.Hour)
 	stop()
 	<-ended
-	(*Exhibit)(nil).Remain(t.Context(), time.Hour)
+	(*Monitor)(nil).Remain(t.Context(), time.Hour)
 }
 
 // TestShowsNoKey looks at each page of a run that has a key.

@@ -16,15 +16,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/orwl/go-orwl/dashboards"
-	"github.com/orwl/go-orwl/internal/exhibit"
+	"github.com/orwl/go-orwl/internal/monitor"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
-// body is what a page of an exhibit says.
-func body(t testing.TB, e *exhibit.Exhibit, path string) string {
+// body is what a page of a monitor says.
+func body(t testing.TB, e *monitor.Monitor, path string) string {
 	t.Helper()
 	r, err := http.Get("http://" + e.Address() + path)
 	if err != nil {
@@ -38,9 +38,9 @@ func body(t testing.TB, e *exhibit.Exhibit, path string) string {
 	return string(text)
 }
 
-// TestExhibit looks at a run before it, in the middle, and after.
-func TestExhibit(t *testing.T) {
-	e, err := exhibit.New(exhibit.Options{Address: "127.0.0.1:0", Place: launch.Place{Nodes: 1}})
+// TestMonitor looks at a run before it, in the middle, and after.
+func TestMonitor(t *testing.T) {
+	e, err := monitor.New(monitor.Options{Address: "127.0.0.1:0", Place: launch.Place{Nodes: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func TestExhibit(t *testing.T) {
 		`llk23_updates_planned{node="0"} 48000`,
 		`llk23_updates_total{node="0"} 48000`,
 		`orwl_task_rounds_total{node="0"} 120`,
-		`orwl_accesses_total{door="ordered",mode="read",node="0",outcome="acquired"} 280`,
+		`orwl_accesses_total{access="ordered",mode="read",node="0",outcome="acquired"} 280`,
 		`orwl_tasks{node="0",state="ended"} 6`,
 	} {
 		if !strings.Contains(text, want+"\n") {

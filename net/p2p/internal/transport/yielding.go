@@ -6,41 +6,41 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 )
 
-// courtesy keeps bulk from delaying grants where processes that encrypt outnumber processors. The
+// yielding keeps bulk from delaying grants where processes that encrypt outnumber processors. The
 // thread that encrypts is ready all the time. A goroutine that a small frame has woken waits until
-// the system takes the processor away from that thread, for a millisecond or more. So courtesy
+// the system takes the processor away from that thread, for a millisecond or more. So it
 // offers the processor after each share of bulk, as long as others talk. A block that travels alone
 // is not held up.
 //
 // It stands between the multiplexer of a data lane and the encryption.
-type courtesy struct {
+type yielding struct {
 	network.Multiplexer
 	talk func() uint64 // how many frames have come to this node by control lanes
 }
 
 // NewConn implements network.Multiplexer.
-func (m courtesy) NewConn(c net.Conn, server bool, scope network.PeerScope) (network.MuxedConn, error) {
-	p := &polite{Conn: c}
+func (m yielding) NewConn(c net.Conn, server bool, scope network.PeerScope) (network.MuxedConn, error) {
+	p := &yieldingConn{Conn: c}
 	p.in = manners{talk: m.talk, offer: offerProcessor}
 	p.out = p.in
 	return m.Multiplexer.NewConn(p, server, scope)
 }
 
-// polite is a connection whose bytes come and go with courtesy.
-type polite struct {
+// yieldingConn is a connection whose bytes give way to others.
+type yieldingConn struct {
 	net.Conn
 	in, out manners // of the one goroutine that reads, and the one that writes
 }
 
 // Read implements net.Conn.
-func (p *polite) Read(b []byte) (int, error) {
+func (p *yieldingConn) Read(b []byte) (int, error) {
 	n, err := p.Conn.Read(b)
 	p.in.passed(n)
 	return n, err
 }
 
 // Write implements net.Conn.
-func (p *polite) Write(b []byte) (int, error) {
+func (p *yieldingConn) Write(b []byte) (int, error) {
 	n, err := p.Conn.Write(b)
 	p.out.passed(n)
 	return n, err
@@ -58,11 +58,11 @@ type manners struct {
 }
 
 const (
-	// courteousShare is after how much an offer is made: a quarter of a millisecond's.
+	// yieldShare is after how much an offer is made: a quarter of a millisecond's.
 	// Less costs more and gains nothing, twice as much gains little.
-	courteousShare = dataFrame
+	yieldShare = dataFrame
 	// stretch is how much passes before it is looked whether others talk.
-	stretch = 4 * courteousShare
+	stretch = 4 * yieldShare
 	// small is, at most, how many frames in a stretch are no talk: blocks have their own grants.
 	small = 4
 )
@@ -76,7 +76,7 @@ func (m *manners) passed(n int) {
 		m.others = heard-m.heard > small
 		m.heard, m.passes = heard, 0
 	}
-	if m.share >= courteousShare {
+	if m.share >= yieldShare {
 		m.share = 0
 		if m.others {
 			m.offer()

@@ -9,25 +9,25 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// ferry carries ops to a node, and their results back, one message at a time. Ops that come
-// meanwhile wait until it is back, and go together: with more callers, a message costs each of
+// transfer carries ops to a node, and their results back, one message at a time. Ops that come
+// meanwhile wait until that load is back, and go together: with more callers, a message costs each of
 // them less. Two messages at a time were slower with many callers, and no faster with few.
 //
-// No other lock is taken while mu is held. Nothing waits unless the ferry is away.
-type ferry struct {
+// No other lock is taken while mu is held. Ops wait only while a load is under way.
+type transfer struct {
 	exchange *exchange
 	node     int
 
-	mu     sync.Mutex
-	away   bool
-	ashore []*load // the loads that wait, in their order; new ops go to the last
-	spare  []byte  // memory of a load that is back
+	mu      sync.Mutex
+	away    bool
+	waiting []*load // the loads that wait, in their order; new ops go to the last
+	spare   []byte  // memory of a load that is back
 }
 
 // load is a message of ops.
 type load struct {
 	call
-	ferry     *ferry
+	transfer  *transfer
 	ops       int
 	body      []byte
 	held      int         // bytes of Options.Memory
@@ -37,7 +37,7 @@ type load struct {
 
 // question is the ops of one Do for one node, so many at a time as a message holds.
 type question struct {
-	*ferry
+	*transfer
 	b    *batch
 	all  byteOps
 	done chan struct{} // has room for one: all ops of the message have results, or err says why not
@@ -54,7 +54,7 @@ type question struct {
 	over  bool // no caller waits: ops and results have another owner now
 }
 
-// ask has the ferry carry the next ops.
+// ask sends the next ops.
 func (q *question) ask() {
 	q.ops, q.size = 0, 0
 	i := q.next
@@ -74,7 +74,7 @@ func (q *question) ask() {
 }
 
 // carry lets the ops of a question go to the node.
-func (f *ferry) carry(q *question) {
+func (f *transfer) carry(q *question) {
 	f.mu.Lock()
 	l := f.loading(q)
 	l.questions = append(l.questions, q)
@@ -86,7 +86,7 @@ func (f *ferry) carry(q *question) {
 	}
 	leaves := !f.away
 	if leaves {
-		f.away, f.ashore = true, slices.Delete(f.ashore, 0, 1)
+		f.away, f.waiting = true, slices.Delete(f.waiting, 0, 1)
 	}
 	f.mu.Unlock()
 	if leaves {
@@ -95,20 +95,20 @@ func (f *ferry) carry(q *question) {
 }
 
 // loading is a load that has room for a question.
-func (f *ferry) loading(q *question) *load {
-	if n := len(f.ashore); n > 0 {
-		if l := f.ashore[n-1]; l.ops+q.ops <= mostOps && len(l.body)+q.size <= mostMessage {
+func (f *transfer) loading(q *question) *load {
+	if n := len(f.waiting); n > 0 {
+		if l := f.waiting[n-1]; l.ops+q.ops <= mostOps && len(l.body)+q.size <= mostMessage {
 			return l
 		}
 	}
-	l := &load{ferry: f, body: f.spare}
+	l := &load{transfer: f, body: f.spare}
 	l.node, l.take, l.ended = f.node, l.results, l.back
 	f.spare = nil
-	f.ashore = append(f.ashore, l)
+	f.waiting = append(f.waiting, l)
 	return l
 }
 
-func (l *load) leave() { l.ferry.exchange.ask(&l.call, askOps, l.ops, l.body) }
+func (l *load) leave() { l.transfer.exchange.ask(&l.call, askOps, l.ops, l.body) }
 
 // results takes results of an answer.
 func (l *load) results(count int, from *wire.Reader) error {
@@ -130,15 +130,15 @@ func (l *load) results(count int, from *wire.Reader) error {
 // back is the end of the load: all answers came, or none will come any more. The next
 // one leaves.
 func (l *load) back(err error) {
-	f := l.ferry
+	f := l.transfer
 	var next *load
 	f.mu.Lock()
 	if err == nil && cap(l.body) <= mostKeptBody {
 		f.spare = l.body[:0] // a failed caller may still be leaving
 	}
-	if f.away = len(f.ashore) > 0; f.away {
-		next = f.ashore[0]
-		f.ashore = slices.Delete(f.ashore, 0, 1)
+	if f.away = len(f.waiting) > 0; f.away {
+		next = f.waiting[0]
+		f.waiting = slices.Delete(f.waiting, 0, 1)
 	}
 	f.mu.Unlock()
 	f.exchange.memory.Drop(l.held)
@@ -221,7 +221,7 @@ func (t *Strings) afar(ctx context.Context, b *batch, all byteOps) {
 			continue
 		}
 		q := b.question()
-		q.ferry, q.all, q.next, q.must = t.others.ferries[int(g)-len(t.homes)], all, b.groups[g].head, b.groups[g].writes
+		q.transfer, q.all, q.next, q.must = t.others.transfers[int(g)-len(t.homes)], all, b.groups[g].head, b.groups[g].writes
 		q.ask()
 	}
 }

@@ -66,7 +66,7 @@ func TestAlertsOfTable(t *testing.T) {
 	s.Until(`dht_commands_total{job="dht-large", command="set", outcome="ok"}`, func(n float64) bool { return n == keys })
 	s.Until(`dht_commands_total{job="dht-large", command="incr", outcome="error"}`, func(n float64) bool { return n == 1 })
 	s.Until(`dht_keys{job="dht-large"}`, func(n float64) bool { return n == keys })
-	s.Until(`sum(orwl_accesses_total{job="dht-large", door="relaxed", mode="write", outcome="acquired"})`, func(n float64) bool { return n > 0 })
+	s.Until(`sum(orwl_accesses_total{job="dht-large", access="relaxed", mode="write", outcome="acquired"})`, func(n float64) bool { return n > 0 })
 	// A machine with much to do may be slow already.
 	if early := s.Query(`ALERTS{alertname="DhtFull"}`); len(early) > 0 {
 		t.Fatalf("alarmed before there was a fault: %v", early)
