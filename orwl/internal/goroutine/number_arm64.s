@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// func here() uint64
-TEXT ·here(SB), NOSPLIT, $0-8
+// func Number() uint64
+TEXT ·Number(SB), NOSPLIT, $0-8
 	MOVD g, R0
 	MOVD R0, ret+0(FP)
 	RET
