@@ -107,6 +107,9 @@ func shown[T any](a *Access) handle.View[T] {
 //
 // Fill also accepts a poisoned resource. Then fill must set all elements.
 func Fill[T any](ctx context.Context, r *resource.Resource, fill func(elements []T)) error {
+	if err := outside(core(r), queue.Write); err != nil {
+		return err
+	}
 	return queue.Section(ctx, core(r), queue.Write, func(p *queue.Place) error {
 		elements, err := typed.Write[T](p, new(typed.Memo))
 		if err == nil {
@@ -121,12 +124,28 @@ func Fill[T any](ctx context.Context, r *resource.Resource, fill func(elements [
 // Elements that a failed task has left half written are an error: see
 // [resource.ErrPoisoned].
 func Values[T any](ctx context.Context, r *resource.Resource) (elements []T, err error) {
+	if err := outside(core(r), queue.Read); err != nil {
+		return nil, err
+	}
 	err = queue.Look(ctx, core(r), func(p *queue.Place) error {
 		v, err := typed.Read[T](p, new(typed.Memo))
 		elements = append(make([]T, 0, len(v.Elements())), v.Elements()...)
 		return err
 	})
 	return elements, err
+}
+
+// outside returns an error if the calling goroutine runs a body of the run that has the resource for itself. The body would wait
+// for the end of its own run, whatever its context is.
+func outside(r *queue.Resource, mode queue.Mode) error {
+	run, _ := r.Run().(*run)
+	if run == nil || len(run.tasks) == 0 {
+		return nil
+	}
+	if t := run.tasks[0].rt.caller(); t != nil {
+		return &queue.PlaceError{Op: "acquire", Mode: mode, Resource: r.Name(), Err: fmt.Errorf("%w, and task %q is a task of this run: use an access that the task has declared", queue.ErrRunHas, t.name)}
+	}
+	return nil
 }
 
 // A run has its resources for itself. A snapshot looks in all the same: it copies the bytes between two rounds that
