@@ -176,7 +176,6 @@ func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 			p.node.offerOnce(p)
 		}
 		p.node.heart.nudge()
-		p.node.enteredAll()
 	}
 }
 
