@@ -43,7 +43,6 @@ type Event struct {
 	Guard    string             // of Made: the lock between ordered and relaxed access
 	Access   *Access            // of Declared
 	Task     *Task              // of Began, Ended and Forgotten, and of the access
-	Err      error              // of Ended: the task's failure, or nil
 }
 
 // Kind is a kind of event.
@@ -73,7 +72,7 @@ func (rt *Runtime) tell(e Event) {
 
 func (t *Task) began() { t.rt.tell(Event{Kind: Began, Task: t}) }
 
-func (t *Task) finished(err error) { t.rt.tell(Event{Kind: Ended, Task: t, Err: err}) }
+func (t *Task) finished() { t.rt.tell(Event{Kind: Ended, Task: t}) }
 
 // Inspect looks at the program as it is, as seen by this node. Its String tells which task waits for which, as the report of a
 // stall does. It stops no task, so what moves meanwhile may
