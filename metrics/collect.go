@@ -66,7 +66,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collectOrdered(s)
-	m.collectDoors(s)
+	m.collectRelaxed(s)
 	m.collectTasks(s, found.queued)
 	m.collectContended(s)
 	m.collectNodes(s)

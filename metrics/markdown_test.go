@@ -76,9 +76,9 @@ one. Counters are exact.
 // program does.
 func bounds() []struct{ name, values string } {
 	return []struct{ name, values string }{
-		{"algorithm", "FIFO at the ordered door; at the relaxed door, and of locks, a name from `orwl locks`"},
+		{"algorithm", "FIFO of ordered accesses; of relaxed accesses and of locks, a name from `orwl locks`"},
 		{"direction", "in, out"},
-		{"door", "ordered, relaxed"},
+		{"access", "ordered, relaxed"},
 		{"kind", "of frames, 14 of them: ack, beat, bye, parcel, loan, reply, put, ..."},
 		{"lock", "the names that the program has given to its locks by Metrics.Lock"},
 		{"mode", "read, write"},
@@ -98,7 +98,7 @@ func TestPromtool(t *testing.T) {
 		t.Skip("promtool is not installed: the package prometheus has it")
 	}
 	m, registry := made(t, Options{Tasks: true})
-	m.door("RMA-RW")
+	m.relaxedOf("RMA-RW")
 	k, err := orwl.NewLocker("MCS")
 	if err != nil {
 		t.Fatal(err)

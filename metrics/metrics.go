@@ -41,7 +41,7 @@ type Metrics struct {
 	tasks   []*task
 	byTask  map[*orwl.Task]*task
 	past    past // of tasks that are forgotten
-	doors   []*door
+	relaxed []*relaxedCounter
 	rts     []*orwl.Runtime
 	nodes   members
 	locks   []lock

@@ -109,7 +109,7 @@ func TestExact(t *testing.T) {
 				name   string
 				labels []string
 			}{
-				{rounds, "orwl_accesses_total", []string{"mode=write", "door=ordered", "outcome=acquired", "node=4"}},
+				{rounds, "orwl_accesses_total", []string{"mode=write", "access=ordered", "outcome=acquired", "node=4"}},
 				{readers * rounds, "orwl_accesses_total", []string{"mode=read", "outcome=acquired"}},
 				{0, "orwl_accesses_total", []string{"outcome=cancelled"}},
 				{0, "orwl_accesses_total", []string{"outcome=failed"}},
@@ -170,7 +170,7 @@ func TestFailed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for outcome, want := range map[string]float64{"acquired": 0, "cancelled": 0, "failed": 1} {
-		if got := value(t, registry, "orwl_accesses_total", "mode=read", "door=ordered", "outcome="+outcome); got != want {
+		if got := value(t, registry, "orwl_accesses_total", "mode=read", "access=ordered", "outcome="+outcome); got != want {
 			t.Errorf("%s: %v, want %v", outcome, got, want)
 		}
 	}
@@ -349,7 +349,7 @@ func TestManyStages(t *testing.T) {
 	if len(m.watches) > 0 || len(m.tasks) > 0 || len(m.byTask) > 0 || m.places.Load() != 0 || m.records[(*queue.Resource)(shared)].places.Load() != 0 {
 		t.Errorf("%d watches, %d tasks, %d by task, %d places", len(m.watches), len(m.tasks), len(m.byTask), m.places.Load())
 	}
-	if got := value(t, registry, "orwl_accesses_total", "mode=write", "door=ordered", "outcome=acquired"); got != float64(stages*tasks*rounds) {
+	if got := value(t, registry, "orwl_accesses_total", "mode=write", "access=ordered", "outcome=acquired"); got != float64(stages*tasks*rounds) {
 		t.Errorf("%v accesses, want %d", got, stages*tasks*rounds)
 	}
 	for _, task := range []string{"a", "b"} {

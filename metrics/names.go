@@ -22,8 +22,8 @@ const (
 // families are all that is ours. It is the one list: what is collected, what is
 // documented and what dashboards may name are made from it, or compared with it.
 func families() []family {
-	access := []string{"mode", "door"}
-	timed := []string{"mode", "door", "algorithm"}
+	access := []string{"mode", "access"}
+	timed := []string{"mode", "access", "algorithm"}
 	flow := []string{"kind", "direction"}
 	lock := []string{"lock", "algorithm"}
 	return []family{

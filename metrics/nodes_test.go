@@ -132,7 +132,7 @@ func TestTwoNodes(t *testing.T) {
 	if in := value(t, mirror, "orwl_resource_bytes_total", "direction=in"); bytes != in {
 		t.Errorf("%v bytes came for accesses, %v in all", bytes, in)
 	}
-	waits, hits := value(t, mirror, "orwl_waits_total", "mode=write", "door=ordered"), value(t, mirror, "orwl_prefetch_hits_total")
+	waits, hits := value(t, mirror, "orwl_waits_total", "mode=write", "access=ordered"), value(t, mirror, "orwl_prefetch_hits_total")
 	if hits+waits != rounds || value(t, mirror, "orwl_handover_seconds", "scope=remote") != waits {
 		t.Errorf("%v waits and %v hits in %d rounds", waits, hits, rounds)
 	}

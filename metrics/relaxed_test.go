@@ -17,11 +17,11 @@ import (
 // accesses.
 func TestRelaxed(t *testing.T) {
 	for sample, holds := range map[int]float64{1: 3, 2: 2, 0: 0} {
-		t.Run(fmt.Sprint(sample), func(t *testing.T) { throughTheDoor(t, sample, holds) })
+		t.Run(fmt.Sprint(sample), func(t *testing.T) { relaxedAccesses(t, sample, holds) })
 	}
 }
 
-func throughTheDoor(t *testing.T, sample int, holds float64) {
+func relaxedAccesses(t *testing.T, sample int, holds float64) {
 	m, registry := made(t, Options{Sample: sample})
 	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
 	if err != nil {
@@ -55,11 +55,11 @@ func throughTheDoor(t *testing.T, sample int, holds float64) {
 		mode, outcome string
 		want          float64
 	}{{"write", "acquired", 3}, {"read", "acquired", 1}, {"read", "cancelled", 1}, {"write", "failed", 0}} {
-		if got := value(t, registry, "orwl_accesses_total", "mode="+c.mode, "door=relaxed", "outcome="+c.outcome); got != c.want {
+		if got := value(t, registry, "orwl_accesses_total", "mode="+c.mode, "access=relaxed", "outcome="+c.outcome); got != c.want {
 			t.Errorf("%s %s: %v, want %v", c.mode, c.outcome, got, c.want)
 		}
 	}
-	if got := value(t, registry, "orwl_hold_seconds", "mode=write", "door=relaxed", "algorithm=RMA-RW"); got != holds {
+	if got := value(t, registry, "orwl_hold_seconds", "mode=write", "access=relaxed", "algorithm=RMA-RW"); got != holds {
 		t.Errorf("%v holds, want %v", got, holds)
 	}
 }
@@ -73,7 +73,7 @@ func TestRelaxedTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := m.door("RMA-RW")
+	d := m.relaxedOf("RMA-RW")
 	tell := func(number uint64, kinds ...queue.Kinds) {
 		for _, kind := range kinds {
 			d.Observe(queue.Event{Kind: kind, Mode: queue.Write, Resource: r, Relaxed: number, Err: context.Canceled})
@@ -83,7 +83,7 @@ func TestRelaxedTimes(t *testing.T) {
 	tell(1, queue.RelaxedWaiting, queue.RelaxedAcquired, queue.RelaxedReleased)
 	tell(2, queue.RelaxedAcquired, queue.RelaxedReleased)
 	for name, want := range map[string][2]float64{"orwl_acquire_wait_seconds": {2, 1}, "orwl_hold_seconds": {2, 2}} { // number and sum
-		each(t, registry, name, []string{"door=relaxed", "mode=write"}, func(h *dto.Metric) {
+		each(t, registry, name, []string{"access=relaxed", "mode=write"}, func(h *dto.Metric) {
 			n, sum := h.Histogram.GetSampleCount(), h.Histogram.GetSampleSum()
 			if float64(n) != want[0] || sum < want[1]-0.1 || sum > want[1]+0.1 {
 				t.Errorf("%s: %d, %v s in all, want %v", name, n, sum, want)
@@ -91,13 +91,13 @@ func TestRelaxedTimes(t *testing.T) {
 		})
 	}
 	tell(3, queue.RelaxedWaiting, queue.RelaxedFailed)
-	if got := value(t, registry, "orwl_accesses_total", "door=relaxed", "outcome=cancelled"); got != 1 {
+	if got := value(t, registry, "orwl_accesses_total", "access=relaxed", "outcome=cancelled"); got != 1 {
 		t.Errorf("%v cancelled, want 1", got)
 	}
 	if len(d.begins) != 0 {
 		t.Errorf("%d times are kept of accesses that have ended", len(d.begins))
 	}
-	d.every = doorSample
+	d.every = relaxedSample
 	var timed [2]int
 	for number := range uint64(3200) {
 		if d.timed(number) {

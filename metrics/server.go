@@ -41,9 +41,6 @@ func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 	return &Server{s}, nil
 }
 
-// DefaultAddress is where a Server listens if it is told nothing.
-const DefaultAddress = port.Default
-
 // Match errors of [Serve] by these.
 var (
 	ErrAddress = port.ErrAddress // an address at which no server can listen, whatever else runs on the machine
@@ -53,7 +50,7 @@ var (
 
 // ServerOptions say where to listen, and what there is to see.
 type ServerOptions struct {
-	// Address is host:port; DefaultAddress if empty. Without a host it is the
+	// Address is host:port, 127.0.0.1:9464 if empty. Without a host it is the
 	// loopback's, and port 0 is any that is free.
 	Address string
 	// Node is added to the port, unless that is 0: so the nodes of one machine can

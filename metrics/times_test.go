@@ -167,7 +167,7 @@ func TestSampled(t *testing.T) {
 	began := m.now()
 	crowded(t, m, tasks, rounds, 0, false)
 	run := inSeconds(uint64(m.now() - began))
-	timed := value(t, registry, "orwl_acquire_wait_seconds", "mode=write", "door=ordered")
+	timed := value(t, registry, "orwl_acquire_wait_seconds", "mode=write", "access=ordered")
 	if timed > tasks*rounds || timed < tasks*(rounds-2*defaultSample) {
 		t.Errorf("what is timed stands for %v accesses of %d", timed, tasks*rounds)
 	}

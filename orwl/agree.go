@@ -184,9 +184,9 @@ func (rt *Runtime) Gather(ctx context.Context, name string, blob []byte) ([][]by
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	n.fate.Begin(cancel) // a node that has ended its life gives nothing
+	n.reason.Begin(cancel) // a node that has ended its life gives nothing
 	all, err := n.Gather(ctx, "program: "+name, blob)
-	if why := n.fate.Why(); why != nil {
+	if why := n.reason.Why(); why != nil {
 		return nil, why
 	}
 	for node, said := range all {

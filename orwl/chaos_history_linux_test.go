@@ -18,17 +18,17 @@ import (
 
 // deed is an access: what it has seen, if it was granted, and what it has written.
 type deed struct {
-	token uint64    // 0 if it reads
-	seen  *sighted  // nil: it was not granted, as far as the notes tell
-	fate  writeFate // of the write
+	token   uint64       // 0 if it reads
+	seen    *sighted     // nil: it was not granted, as far as the notes tell
+	outcome writeOutcome // of the write
 }
 
-type writeFate uint8
+type writeOutcome uint8
 
 const (
-	wrote writeFate = iota
-	maybe           // its end is not known
-	never           // it was told so
+	wrote writeOutcome = iota
+	maybe              // its end is not known
+	never              // it was told so
 )
 
 // register is a state of the model.
@@ -45,9 +45,9 @@ func (s register) step(d deed) []any {
 	s.fence = o.Fence
 	read, written := s, register{s.version + 1, d.token, s.fence}
 	switch {
-	case d.token == 0, d.fate == never:
+	case d.token == 0, d.outcome == never:
 		return []any{read}
-	case d.fate == maybe:
+	case d.outcome == maybe:
 		return []any{read, written}
 	}
 	return []any{written}
@@ -76,15 +76,15 @@ func history(notes []said, at int) []porcupine.Operation {
 		if n.What == "call" {
 			index[k] = len(ops)
 			// An access without an end goes on.
-			ops = append(ops, porcupine.Operation{ClientId: n.by, Input: deed{token: n.Token, fate: maybe}, Call: n.At, Return: math.MaxInt64})
+			ops = append(ops, porcupine.Operation{ClientId: n.by, Input: deed{token: n.Token, outcome: maybe}, Call: n.At, Return: math.MaxInt64})
 			continue
 		}
 		o := &ops[index[k]]
 		d := deed{o.Input.(deed).token, n.Seen, maybe}
 		if n.What == "done" {
-			o.Return, d.fate = n.At, wrote
+			o.Return, d.outcome = n.At, wrote
 			if n.Verdict != served {
-				d.fate = never
+				d.outcome = never
 			}
 		}
 		o.Input = d
@@ -107,8 +107,8 @@ func checkHistory(t testing.TB, notes []said, at int) {
 
 // The model refuses histories that no correct resource produces.
 func TestChaosModelRefuses(t *testing.T) {
-	write := func(value, version, fence, token uint64, fate writeFate) deed {
-		return deed{token, &sighted{Value: value, Version: version, Fence: fence}, fate}
+	write := func(value, version, fence, token uint64, outcome writeOutcome) deed {
+		return deed{token, &sighted{Value: value, Version: version, Fence: fence}, outcome}
 	}
 	read := func(value, version, fence uint64) deed {
 		return deed{0, &sighted{Value: value, Version: version, Fence: fence}, wrote}

@@ -252,7 +252,7 @@ func (c *cuts) take(from int, header, bulk []byte) error {
 // tooLate takes a message of a run that has ended here. The life may end with it on other nodes, so it does here.
 func (c *cuts) tooLate(m *lives.Message) {
 	if m != nil && m.Kind == lives.Whole && m.Last {
-		c.rt.o.Nodes.fate.End(errLifeOver)
+		c.rt.o.Nodes.reason.End(errLifeOver)
 	}
 }
 
@@ -382,7 +382,7 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		if n.nextWeights = c.keeper.Weights(); n.nextWeights != nil {
 			n.survival.tries = c.watch.Tries
 		}
-		n.fate.End(errLifeOver)
+		n.reason.End(errLifeOver)
 	}
 	if c.keeper.Settled() && !c.isClosed {
 		c.isClosed = true

@@ -113,7 +113,7 @@ func TestFailureDisturbsNoRound(t *testing.T) {
 		if p.tasks[culprit].rounds == 0 {
 			continue
 		}
-		p.tasks[culprit].end = fails + ending(seed%3)
+		p.tasks[culprit].end = fails + wayOut(seed%3)
 		p.cut(culprit)
 		seen := make([][]uint64, len(p.tasks))
 		rt := p.declare(t, Options{}, func(i int) func(*Task, int) error {

@@ -1,6 +1,10 @@
 package orwl
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/orwl/internal/goroutine"
+)
 
 // A view does not say which task asks for it. So a body could write by the access of another task, while that one
 // holds it, and no error would tell. But each body runs on a goroutine that the runtime has started:
@@ -14,7 +18,7 @@ import "fmt"
 
 // enter notes that the calling goroutine runs the body of the task, until the function that it returns is called.
 func (t *Task) enter() (leave func()) {
-	t.by.Set(here())
+	t.by.Set(goroutine.Number())
 	none := t.rt.enter(t)
 	return func() {
 		none()
@@ -24,7 +28,7 @@ func (t *Task) enter() (leave func()) {
 
 // enter notes whose bodies the calling goroutine runs: a *Task, or a **step for the step that it runs at the time.
 func (rt *Runtime) enter(whose any) (leave func()) {
-	g := here()
+	g := goroutine.Number()
 	if g == 0 {
 		return func() {} // this processor does not tell
 	}
@@ -34,7 +38,7 @@ func (rt *Runtime) enter(whose any) (leave func()) {
 
 // call calls the body of a step.
 func (s *step) call() error {
-	s.task.by.Set(here())
+	s.task.by.Set(goroutine.Number())
 	err := s.body(s.round)
 	s.task.by.Set(0)
 	return err
@@ -42,7 +46,7 @@ func (s *step) call() error {
 
 // own ends the task whose body calls it, unless that is t. a is the access of t that is used, nil for the task itself.
 func (t *Task) own(a *Access) {
-	if t.by.Load() != here() {
+	if t.by.Load() != goroutine.Number() {
 		t.foreign(a)
 	}
 }
@@ -60,7 +64,7 @@ func (t *Task) foreign(a *Access) {
 
 // caller is the task whose body the calling goroutine runs, or nil.
 func (rt *Runtime) caller() *Task {
-	whose, _ := rt.bodies.Load(here())
+	whose, _ := rt.bodies.Load(goroutine.Number())
 	switch whose := whose.(type) {
 	case *Task:
 		return whose

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/orwl/internal/goroutine"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -42,7 +43,7 @@ func blames(t *testing.T, err error, r *resource.Resource) {
 
 // A body that uses the access of another task, while that one holds it, ends its task. The error names both.
 func TestAccessOfAnotherTask(t *testing.T) {
-	if here() == 0 {
+	if goroutine.Number() == 0 {
 		t.Skip("nothing tells goroutines apart on this processor")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // a worker for each
@@ -98,7 +99,7 @@ func TestAccessInHelper(t *testing.T) {
 
 // The access of an earlier stage is another task's, and so is the last round of another step.
 func TestOtherTaskElse(t *testing.T) {
-	if here() == 0 {
+	if goroutine.Number() == 0 {
 		t.Skip("nothing tells goroutines apart on this processor")
 	}
 	for kind, declare := range thieves {

@@ -3,7 +3,12 @@ package orwl
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
@@ -11,7 +16,63 @@ import (
 	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/orwl/internal/looks"
 	"github.com/orwl/go-orwl/orwl/internal/plan"
+	"github.com/orwl/go-orwl/resource"
 )
+
+// Observer hears what the runtime does on this node, for example for metrics and traces.
+// It must not wait, and must not change what it looks at.
+//
+// Another kind of observer hears the events of one access, or of the relaxed accesses of one resource. Packages of this
+// module give it to the access or the resource when they hear of the declaration, with the kinds of events that they want:
+//
+//	func (o *counter) Observe(e orwl.Event) {
+//		if e.Kind == orwl.Declared {
+//			e.Access.Place().Observe(o.of(e.Access), queue.Waiting|queue.Acquired)
+//		}
+//	}
+type Observer interface {
+	// Observe tells of an event.
+	Observe(e Event)
+}
+
+// Event is something that the runtime has done. These events are few: one for each
+// declaration, and two or three for each task.
+type Event struct {
+	Kind     Kind
+	Resource *resource.Resource // of Made
+	Guard    string             // of Made: the lock between ordered and relaxed access
+	Access   *Access            // of Declared
+	Task     *Task              // of Began, Ended and Forgotten, and of the access
+}
+
+// Kind is a kind of event.
+type Kind uint8
+
+const (
+	// Made comes when a resource has been declared.
+	Made Kind = iota + 1
+	// Declared comes for each access, before its first request, with the runtime locked.
+	Declared
+	// Began comes before a task's body, from the task's goroutine.
+	Began
+	// Ended comes from the task's goroutine when the runtime has taken its accesses back.
+	Ended
+	// Forgotten comes for each task of this node whose run has ended, when the program goes on to the
+	// next run, with the runtime locked. Nothing of the task follows, and another task may have its name.
+	// So an observer keeps no record of it.
+	Forgotten
+)
+
+// tell tells all observers.
+func (rt *Runtime) tell(e Event) {
+	for _, o := range rt.o.Observers {
+		o.Observe(e)
+	}
+}
+
+func (t *Task) began() { t.rt.tell(Event{Kind: Began, Task: t}) }
+
+func (t *Task) finished() { t.rt.tell(Event{Kind: Ended, Task: t}) }
 
 // Inspect looks at the program as it is, as seen by this node. Its String tells which task waits for which, as the report of a
 // stall does. It stops no task, so what moves meanwhile may
@@ -212,4 +273,91 @@ func (n *Nodes) status(number int) inspect.NodeStatus {
 		return inspect.NodeSuspected
 	}
 	return inspect.NodeHere
+}
+
+// Where a body is stands in the stack of its goroutine. The stack also has the method of this package that has called the
+// body, with the address of its step or task:
+//
+//	goroutine 37 [chan receive, 2 minutes]:
+//	main.relax(...)
+//		/home/ann/halo.go:42 +0x45
+//	...
+//	github.com/orwl/go-orwl/orwl.(*step).call(0xc0000b2000)
+
+const (
+	mostStacks  = 4 << 20 // bytes of stacks that are read
+	mostLocated = 32      // bodies that are looked for, those that have stood still for longest
+)
+
+// locate says where the bodies of working tasks are. It stops the process for a moment.
+func (rt *Runtime) locate(s *inspect.State) {
+	var working []*inspect.TaskState
+	for i := range s.Tasks {
+		if t := &s.Tasks[i]; t.State == inspect.TaskWorking {
+			working = append(working, t)
+		}
+	}
+	if len(working) == 0 {
+		return
+	}
+	slices.SortStableFunc(working, func(a, b *inspect.TaskState) int { return cmp.Compare(b.For.Duration, a.For.Duration) })
+	rt.mu.Lock()
+	tasks := make(map[string]*Task, len(rt.tasks))
+	for _, t := range rt.tasks {
+		tasks[t.name] = t
+	}
+	rt.mu.Unlock()
+	stacks := allStacks()
+	for _, seen := range working[:min(len(working), mostLocated)] {
+		t := tasks[seen.Task]
+		if t == nil {
+			continue
+		}
+		marks := []string{fmt.Sprintf("orwl.(*Task).live(%p", t)}
+		if t.step != nil {
+			marks = []string{fmt.Sprintf("orwl.(*step).call(%p", t.step), fmt.Sprintf("orwl.(*step).planned(%p", t.step)}
+		}
+		for _, stack := range stacks {
+			if slices.ContainsFunc(marks, func(m string) bool { return strings.Contains(stack, m) }) {
+				seen.At = position(stack)
+				break
+			}
+		}
+	}
+}
+
+// allStacks are the stacks of all goroutines.
+func allStacks() []string {
+	b := make([]byte, 64<<10)
+	for {
+		n := runtime.Stack(b, true)
+		if n < len(b) || len(b) >= mostStacks {
+			return strings.Split(string(b[:n]), "\n\n")
+		}
+		b = make([]byte, 4*len(b))
+	}
+}
+
+var ours = regexp.MustCompile(`^github\.com/orwl/go-orwl/(internal|resource|handle|locks|net)\b`)
+
+// position is where a stack is: its first function that is not Go's own, nor of a package below this one, and what its goroutine waits for.
+func position(stack string) string {
+	lines := strings.Split(stack, "\n")
+	_, state, _ := strings.Cut(lines[0], "[")
+	state, _, _ = strings.Cut(state, "]")
+	for i := 1; i+1 < len(lines); i += 2 {
+		name := lines[i]
+		if at := strings.LastIndex(name, "("); at > 0 {
+			name = name[:at]
+		}
+		path, _, _ := strings.Cut(name, ".")
+		first, _, deep := strings.Cut(name, "/")
+		if ours.MatchString(name) || path != "main" && (!deep || !strings.Contains(first, ".")) {
+			continue // a package of Go, or one below this
+		}
+		name = name[strings.LastIndex(name, "/")+1:]
+		file, _, _ := strings.Cut(strings.TrimSpace(lines[i+1]), " ")
+		return fmt.Sprintf("%s (%s, %s)", name, filepath.Base(file), state)
+	}
+	return ""
 }

@@ -146,7 +146,7 @@ func (n *Nodes) enter(ctx context.Context) (err error) {
 	}
 	n.sent, n.looking.since = make([]atomic.Uint64, n.place.Nodes), make([]time.Time, n.place.Nodes)
 	n.site, err = queue.NewSite(queue.SiteOptions{
-		Node: queue.Node(n.place.Node), Nodes: n.place.Nodes, Incarnation: n.node.Since(), Transport: transport{n}, Suspected: n.silent, Memory: housing{n},
+		Node: queue.Node(n.place.Node), Nodes: n.place.Nodes, Incarnation: n.node.Since(), Transport: transport{n}, Suspected: n.silent, Memory: nodeMemory{n},
 		Ended: n.grantsEnd, Later: later,
 	})
 	if err != nil {

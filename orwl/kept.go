@@ -28,7 +28,7 @@ func (rt *Runtime) finishLife(ctx context.Context, r *run) error {
 	if err == nil {
 		err = r.cuts.ends(ctx, all)
 	}
-	if why := n.fate.Why(); err != nil && why != nil {
+	if why := n.reason.Why(); err != nil && why != nil {
 		err = why // it came first
 	}
 	return err
@@ -135,5 +135,5 @@ func (c *cuts) ends(ctx context.Context, said [][]byte) error {
 	if whole := c.keeper.Whole(); c.folder != nil && whole.Round == lives.End {
 		c.keep(whole) // the job of the goroutine that has ended may not have run
 	}
-	return c.rt.o.Nodes.fate.Why()
+	return c.rt.o.Nodes.reason.Why()
 }

@@ -178,7 +178,7 @@ func TestLeafStall(t *testing.T) {
 				return errors.Join(err, h.Release())
 			},
 			"a, round 0, works\n" +
-				"relaxed door of x: 1 relaxed access waits for ordered ones\n",
+				"relaxed access of x: 1 relaxed access waits for ordered ones\n",
 		},
 		"inside": {
 			func(a *Task, r *resource.Resource, h *handle.Handle) error {
@@ -190,7 +190,7 @@ func TestLeafStall(t *testing.T) {
 				return errors.Join(h.Request(r, queue.Write), h.Acquire(a.run.ctx), h.Cancel())
 			},
 			"a, round 0, works\n" +
-				"relaxed door of x: ordered accesses wait for relaxed ones, which are inside\n",
+				"relaxed access of x: ordered accesses wait for relaxed ones, which are inside\n",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

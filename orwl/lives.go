@@ -178,11 +178,11 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 		l.Tries = s.tries
 	}
 	s.keeper.End()
-	s.log.ends(n.fate.Why())
+	s.log.ends(n.reason.Why())
 	if bad := s.looks(); err == nil {
 		err = bad
 	}
-	lost, why := (*NodeError)(nil), n.fate.Why()
+	lost, why := (*NodeError)(nil), n.reason.Why()
 	switch {
 	case s.made:
 		s.barren = 0

@@ -12,7 +12,8 @@ import (
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/balance"
-	"github.com/orwl/go-orwl/orwl/internal/fate"
+	"github.com/orwl/go-orwl/orwl/internal/ending"
+	"github.com/orwl/go-orwl/orwl/internal/message"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -37,8 +38,8 @@ type Nodes struct {
 	nextWeights []int                // the weights in the next life; nil: they stay
 	survival    *survival            // nil: the run has one life
 	again       bool                 // the process was apart from the others since the life ended
-	fate        fate.Fate
-	endings     fate.Endings
+	reason      ending.Reason
+	endings     ending.Endings
 
 	grounds    spread.Grounds // of the nodes of the beginning, without trees
 	processors int            // the number that they use together
@@ -79,14 +80,14 @@ func (t transport) Post(to queue.Node, header, bulk []byte, keep bool) error {
 // sends counts the bytes that go to a node.
 func (n *Nodes) sends(to int, header, bulk []byte) { n.sent[to].Add(uint64(len(header) + len(bulk))) }
 
-// housing is the node's memory. The site uses it, and is there before the node is.
-type housing struct{ n *Nodes }
+// nodeMemory is the node's memory. The site uses it, and is there before the node is.
+type nodeMemory struct{ n *Nodes }
 
 // Make implements queue.Allocator.
-func (h housing) Make(size int) []byte { return h.n.node.Memory().Make(size) }
+func (m nodeMemory) Make(size int) []byte { return m.n.node.Memory().Make(size) }
 
 // Free implements queue.Allocator.
-func (h housing) Free(b []byte) { h.n.node.Memory().Free(b) }
+func (m nodeMemory) Free(b []byte) { m.n.node.Memory().Free(b) }
 
 func (n *Nodes) deliver(from int, header, bulk []byte) error {
 	return n.deliverLent(from, header, bulk, nil)
@@ -204,7 +205,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 	defer n.endings.Say(n.log)
 	lost := n.site.Flush(ctx)
 	_, err := n.Gather(ctx, "close", nil)
-	if n.fate.Why() != nil {
+	if n.reason.Why() != nil {
 		err = nil // the run was told, and waits for no lost node
 	}
 	err = errors.Join(lost, err, n.node.Close(ctx))
@@ -226,4 +227,184 @@ func (n *Nodes) take(rt *Runtime) error {
 	}
 	n.looking.rt.Store(rt)
 	return nil
+}
+
+// NodeError is the failure of another node. If that is lost, the error matches
+// [resource.ErrLost].
+type NodeError struct {
+	Node int
+	Text string
+	Lost bool // it is not there any more; otherwise Text is its own message
+}
+
+func (e *NodeError) Error() string { return fmt.Sprintf("orwl: node %d: %s", e.Node, e.Text) }
+
+// encode is the failure as other nodes are told it.
+func (e *NodeError) encode() []byte { return (*message.Failure)(e).Encode() }
+
+// parseFailure reads the failure of one of so many nodes.
+func parseFailure(b []byte, nodes int) (*NodeError, error) {
+	f, err := message.ParseFailure(b, nodes)
+	return (*NodeError)(f), err
+}
+
+// Is matches queue.ErrLost.
+func (e *NodeError) Is(target error) bool { return target == queue.ErrLost && e.Lost }
+
+// failureOf is an error as the failure of a node: of this one, unless another one is
+// behind it.
+func (n *Nodes) failureOf(err error) *NodeError {
+	if e := (*NodeError)(nil); errors.As(err, &e) {
+		return e
+	}
+	return &NodeError{Node: n.Number(), Text: err.Error()}
+}
+
+// told ends the run because another node says that it has ended.
+func (n *Nodes) told(_ int, header, _ []byte) error {
+	e, err := parseFailure(header, n.Count())
+	if err != nil {
+		return fmt.Errorf("%w: %w", node.ErrProtocol, err)
+	}
+	n.reason.End(e)
+	return nil
+}
+
+// tell tells all other nodes that the run has ended here.
+func (n *Nodes) tell(why error) { n.say(runChannel, n.failureOf(why).encode()) }
+
+// say sends something to all other nodes.
+func (n *Nodes) say(channel uint64, header []byte) {
+	for peer := range n.Count() {
+		if peer != n.Number() {
+			// If it fails, that node is lost, and this one is about to learn it.
+			_ = n.node.Send(peer, channel, header, nil, false)
+		}
+	}
+}
+
+// fail tells all other nodes that the run has failed here, unless one of them has told
+// this one.
+func (n *Nodes) fail(why error) {
+	if n.many() && n.reason.Why() == nil {
+		n.tell(why)
+	}
+}
+
+// lost ends what concerns a node that is lost, or has left before its time. The run
+// ends first. So a task that loses something by it does not count as the cause.
+func (n *Nodes) lost(peer int, why error) {
+	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
+	n.reason.End(e)
+	n.site.Lost(queue.Node(peer), e)
+	n.copies.lost(peer, e)
+	n.endings.Say(n.log)
+}
+
+// parted ends a life because this node must not go on without the nodes that are lost. A run of one life ends by the loss, which
+// tells more.
+func (n *Nodes) parted(why error) {
+	if n.survival != nil {
+		n.reason.End(&NodeError{Node: n.Number(), Text: why.Error(), Lost: true})
+	}
+}
+
+// suspect gives up what a node has lent to this one, because it may have given this one
+// up. If the node is lost, that comes later.
+func (n *Nodes) suspect(peer int) {
+	n.site.Suspect(queue.Node(peer), silence(peer))
+	n.endings.Say(n.log)
+}
+
+// silent is why the lease of what a node has lent to this one may be over by now.
+func (n *Nodes) silent(peer queue.Node) error {
+	if n.node.Suspected(int(peer)) {
+		return silence(int(peer))
+	}
+	return nil
+}
+
+func silence(peer int) error {
+	return &NodeError{Node: peer, Lost: true, Text: "nothing was heard of it for so long that it may have given this node up: " +
+		"see whether it, this process or the network stood still, and start the run again; ORWL_LEASE=5s forgives more"}
+}
+
+// outlive tells the launcher to keep the nodes that are left when others are lost.
+func (n *Nodes) outlive() {
+	if n.place.GoOn == nil {
+		return
+	}
+	if err := n.place.GoOn(); err != nil {
+		n.log.Error("orwl: the launcher will end this run when a node is lost", "why", err)
+	}
+}
+
+// grantsEnd takes an ending, with the resource locked. The log says at once that a write may
+// be lost.
+func (n *Nodes) grantsEnd(e queue.Ending) {
+	if lost := (*queue.LostWriteError)(nil); errors.As(e.Why, &lost) {
+		n.log.Error("orwl: a write was released and may be lost", "resource", lost.Resource, "fence", lost.Fence, "home", lost.Home, "why", lost.Err)
+		return
+	}
+	n.endings.Note(e)
+}
+
+// firstPort is the channel of port 0.
+const firstPort = 16
+
+// Ports is the number of ports of a run.
+const Ports = 64
+
+// Port sends an application's own messages between nodes: each arrives exactly once
+// while both nodes are there. Messages of more than 8 KiB may overtake others.
+type Port struct {
+	n       *Nodes
+	channel uint64
+}
+
+// PortOptions say how a port handles what arrives.
+type PortOptions struct {
+	// Take gets a message that came through the port. header and bulk are valid until
+	// it returns. Several goroutines may call it at a time; Nodes.Port calls it for
+	// what came before the port was opened. It must not wait for anything that another
+	// message brings. An error says that no correct node sends such a message, and ends
+	// the connection.
+	Take func(p *Port, from int, header, bulk []byte) error
+	// Lost, if not nil, is told once of each node that is gone: also of nodes that were
+	// gone before, and after everything that came from the node. It must not wait for
+	// long.
+	Lost func(node int, why error)
+}
+
+// Port opens the port of a number, from 0 to Ports-1. Open each number once, and the
+// same numbers on every node that takes part. Messages that came earlier wait for the
+// port.
+func (n *Nodes) Port(number int, o PortOptions) (*Port, error) {
+	switch {
+	case number < 0 || number >= Ports:
+		return nil, fmt.Errorf("orwl: port %d, want 0 to %d", number, Ports-1)
+	case o.Take == nil:
+		return nil, fmt.Errorf("orwl: port %d has no PortOptions.Take", number)
+	case !n.many():
+		return nil, fmt.Errorf("%w: port %d needs another node, and this run has only one: start more nodes", errNode, number)
+	}
+	p := &Port{n, firstPort + uint64(number)}
+	take := func(from int, header, bulk []byte) error {
+		if err := o.Take(p, from, header, bulk); err != nil {
+			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
+		}
+		return nil
+	}
+	if err := n.node.Receive(p.channel, node.Receiver{Take: take}); err != nil {
+		return nil, fmt.Errorf("orwl: port %d: %w", number, err)
+	}
+	if o.Lost != nil {
+		n.node.OnLoss(o.Lost)
+	}
+	return p, nil
+}
+
+// Send sends a message to another node. It waits for nothing, and has copied the message when it returns.
+func (p *Port) Send(to int, header, bulk []byte) error {
+	return p.n.node.Send(to, p.channel, header, bulk, false)
 }

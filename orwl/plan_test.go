@@ -25,14 +25,14 @@ type randomProgram struct {
 // taskPlan is how a task goes through its rounds.
 type taskPlan struct {
 	rounds int
-	end    ending
+	end    wayOut
 }
 
-// ending is the task's way to end after its rounds.
-type ending uint8
+// wayOut is the task's way to end after its rounds.
+type wayOut uint8
 
 const (
-	returns ending = iota
+	returns wayOut = iota
 	fails
 	panics
 	exits

@@ -7,11 +7,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/goroutine"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -141,6 +143,45 @@ func TestUndeclaredInABody(t *testing.T) {
 		}
 		if err := ask(t.Context(), other); err != nil {
 			t.Errorf("%s, after the run: %v", name, err)
+		}
+	}
+}
+
+// A body that asks for the values of what it holds gets an error at once, with any context.
+func TestValuesOfWhatABodyHolds(t *testing.T) {
+	if goroutine.Number() == 0 {
+		t.Skip("nothing tells goroutines apart on this processor")
+	}
+	for name, ask := range map[string]func(ctx context.Context, r *resource.Resource) error{
+		"values": func(ctx context.Context, r *resource.Resource) error {
+			_, err := Values[uint64](ctx, r)
+			return err
+		},
+		"fill": func(ctx context.Context, r *resource.Resource) error {
+			return Fill(ctx, r, func([]uint64) { t.Error("it fills what a body holds") })
+		},
+	} {
+		for _, own := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(context.Background())
+				defer cancel()
+				rt := mustNew(t, Options{Stall: stall, onStall: func(s inspect.State) {
+					t.Errorf("%s hangs:\n%v", name, s)
+					cancel()
+				}})
+				r := Array[uint64](rt, "held", 1)
+				task := rt.Task("holder")
+				Writes[uint64](task, r)
+				task.Each(1, func(int) error {
+					if own {
+						return ask(task.Context(), r)
+					}
+					return ask(ctx, r)
+				})
+				if err := rt.Run(ctx); !errors.Is(err, queue.ErrRunHas) || !strings.Contains(err.Error(), `"held"`) || !strings.Contains(err.Error(), `task "holder"`) {
+					t.Errorf("%s, its own context %t: %v, want an error that names the array and the task", name, own, err)
+				}
+			})
 		}
 	}
 }

@@ -261,7 +261,7 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	r := &run{ctx: ctx, end: cancel}
 	n := rt.o.Nodes
 	if n != nil {
-		n.fate.Begin(r.lost)
+		n.reason.Begin(r.lost)
 	}
 	if n.many() {
 		rt.starts.Store(time.Now().UnixNano())

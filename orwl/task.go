@@ -139,7 +139,7 @@ func (t *Task) end(err error) {
 	if c := t.run.cuts; c != nil && err == nil && !t.outside {
 		c.taskEnds(t)
 	}
-	t.finished(err)
+	t.finished()
 }
 
 // withdraw makes all accesses of a task without a round to do idle: it releases those that hold, and takes the requests of the

@@ -24,10 +24,10 @@ func TestWirePage(t *testing.T) {
 	}
 	for from, to := range map[string]string{
 		"| 7 | loan |": "| 7 | lend |", "| 17 | put-bytes |": "| 19 | put-bytes |", "10, 11 | accumulate": "10, 12 | accumulate",
-		"4 broken": "9 broken", ", 4 closed": "", "6 knock": "7 knock", "3 ended": "3 over",
+		"4 broken": "9 broken", ", 4 closed": "", "6 join": "7 join", "3 ended": "3 over",
 		"1,048,576": "1,048,577", "| 7, 8, 9 | grant": "| 7, 8, 10 | grant", "with version 4": "with version 5",
 		"16 bytes are there": "64 bytes are there", "frame | 1 MiB": "frame | 2 MiB", "| 10 s |": "| 9 s |", "16th": "17th",
-		"/orwl/knock/1": "/orwl/knock/2", "`mapped`, `promises`": "`mapped`", "known, size": "size",
+		"/orwl/join/1": "/orwl/join/2", "`mapped`, `promises`": "`mapped`", "known, size": "size",
 		"| 2 | failure of a node": "| 3 | failure of a node", "`lease`, `skew`": "`lease`", "`gone`": "`away`",
 	} {
 		if changed := strings.Replace(string(text), from, to, 1); changed == string(text) || len(wireFaults(t, code, changed)) == 0 {

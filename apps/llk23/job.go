@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/internal/memory"
+	"github.com/orwl/go-orwl/internal/monitor"
 	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/stencil"
@@ -17,7 +17,7 @@ type job struct {
 	options
 	problem
 	place   launch.Place
-	exhibit *exhibit.Exhibit // nil: there is none
+	monitor *monitor.Monitor // nil: there is none
 }
 
 // The defaults of -grid and -block, for initial values of a matrix of any size. Blocks have whole rows: with several sweeps
@@ -93,9 +93,9 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 	}
 	switch {
 	case !j.spawns():
-		j.exhibit, err = exhibit.New(exhibit.Options{Address: o.metrics, Place: place})
+		j.monitor, err = monitor.New(monitor.Options{Address: o.metrics, Place: place})
 	case o.nodes.SSH == "": // otherwise the ports are not of this machine
-		err = exhibit.Try(o.metrics, o.nodes.Nodes)
+		err = monitor.Try(o.metrics, o.nodes.Nodes)
 	}
 	return j, err
 }
@@ -170,7 +170,7 @@ func divisor(n, most int) int {
 func (j *job) close() {
 	_ = j.data.Close() // only read
 	// A reader that is still there has had its time.
-	_ = j.exhibit.Close()
+	_ = j.monitor.Close()
 }
 
 // taskBytes is what the tasks and frontiers of a small block take, on every node: all of them

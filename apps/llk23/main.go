@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		signal.Reset(syscall.SIGTERM)
 	}
 	code := j.run(ctx, stdout, stderr)
-	j.exhibit.Remain(ctx, j.linger)
+	j.monitor.Remain(ctx, j.linger)
 	return code
 }
 
@@ -116,10 +116,10 @@ func (j *job) run(ctx context.Context, stdout, stderr io.Writer) int {
 func (j *job) do(ctx context.Context, stderr io.Writer) (r *report, err error) {
 	log := terminal.Log(stderr, slog.LevelInfo).With("node", j.place.Node)
 	var seen *figures
-	if j.exhibit != nil {
+	if j.monitor != nil {
 		seen = new(figures)
-		j.exhibit.Open(log)
-		if err := j.exhibit.Register(seen); err != nil {
+		j.monitor.Open(log)
+		if err := j.monitor.Register(seen); err != nil {
 			return nil, err
 		}
 	}
@@ -127,8 +127,8 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (r *report, err error) {
 	known := &past{Seat: j.place.Node}
 	o := orwl.Options{
 		Stall: stall, Log: log, PinWorkers: j.pin,
-		Observers: append(j.exhibit.Observers(), observe(func(e orwl.Event) { f.Observe(e) })),
-		Join:      orwl.JoinOptions{Place: &j.place, Network: nodes.Network{Registerer: j.exhibit.Registerer()}},
+		Observers: append(j.monitor.Observers(), observe(func(e orwl.Event) { f.Observe(e) })),
+		Join:      orwl.JoinOptions{Place: &j.place, Network: nodes.Network{Registerer: j.monitor.Registerer()}},
 	}
 	err = orwl.Run(ctx, o, func(ctx context.Context, rt *orwl.Runtime) (err error) {
 		r, f = nil, newField(j.problem, j.grid, j.tasks)
@@ -144,7 +144,7 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (r *report, err error) {
 			}
 		}
 		m.Tell = j.place.Progress
-		j.exhibit.Watch(rt)
+		j.monitor.Watch(rt)
 		if err = f.solve(ctx, rt, m); err == nil {
 			r, err = j.tell(ctx, f, m)
 		}
@@ -214,4 +214,53 @@ func (j *job) save(ctx context.Context, f *field, m *show.Meter) (*report, error
 	}
 	r.compared(took, err)
 	return r, err
+}
+
+// spawn runs this program once for each node, on this machine or over ssh, and returns the exit
+// code. Node 0 prints the result, as it would alone. The lines of other nodes begin with
+// the number of the node. This process shows how far all are together. Signals go to the nodes,
+// which end by themselves. A node that exits with a code has said why. After an interrupt it says
+// nothing, because all would say the same.
+func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	program, err := os.Executable()
+	if err == nil {
+		all := show.Crew{Meter: show.NewMeter("llk23", stderr, terminal.Log(stderr, slog.LevelInfo))}
+		err = launch.Spawn(context.Background(), launch.Run{
+			Nodes: j.nodes.Nodes, Hosts: j.nodes.Hosts(), Program: program, Args: args,
+			Stdout: all.Over(stdout), Stderr: all.Over(stderr), Plain: true, Progress: all.Hear,
+		})
+		all.Clear()
+	}
+	if err == nil {
+		return command.Done
+	}
+	var failed *launch.NodeError
+	code := command.Failed
+	if errors.As(err, &failed) {
+		code = failed.ExitCode()
+	}
+	switch {
+	case code == command.Interrupted, code == command.Terminated && ctx.Err() != nil, ctx.Err() != nil && failed != nil && failed.Code == command.Failed:
+		// A node may hear of another's interrupt before its own, and then fails.
+		code = command.Interrupted
+		why := "interrupted"
+		if cause := context.Cause(ctx); cause != nil {
+			why = cause.Error()
+		}
+		fmt.Fprintln(stderr, "llk23: stopped without a result:", why)
+	case failed == nil || failed.Err != nil || failed.Signal != nil:
+		fmt.Fprintf(stderr, "llk23: %v\n", err)
+	}
+	return code
+}
+
+// meet finds the other processes of the run, which have no numbers yet.
+func meet(ctx context.Context, place launch.Place, stderr io.Writer) (launch.Place, error) {
+	log := terminal.Log(stderr, slog.LevelInfo)
+	log.Info("looking for the other processes of the run", "nodes", place.Nodes)
+	place, err := orwl.Meet(ctx, place, orwl.JoinOptions{Log: log})
+	if err == nil {
+		log.Info("all are there", "node", place.Node)
+	}
+	return place, err
 }

@@ -18,7 +18,7 @@ import (
 
 // TestPrometheus runs the program on two nodes that a real Prometheus scrapes, and compares
 // what that has found with what the program reports. All that is compared is the same however
-// busy the machine is. TestExhibit compares the shares of the time.
+// busy the machine is. TestMonitor compares the shares of the time.
 func TestPrometheus(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	t.Parallel()

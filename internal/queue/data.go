@@ -176,8 +176,6 @@ type StaleViewError = faultpage.StaleViewError
 var (
 	// ErrNoFaultPages: the system has none.
 	ErrNoFaultPages = faultpage.ErrUnsupported
-	// ErrFaultPagesSize: the resource is larger than fault pages can be.
-	ErrFaultPagesSize = faultpage.ErrSize
 	// ErrFaultPagesClosed: the resource was closed.
 	ErrFaultPagesClosed = faultpage.ErrClosed
 )

@@ -95,7 +95,7 @@ func (r *Resource) entered(s uint64) {
 	switch {
 	case modeOf(s) == Write:
 		g.drained() // all before it have completed
-	case s&doorBit == 0:
+	case s&guardedBit == 0:
 		g.account(1)
 	}
 }
@@ -103,7 +103,7 @@ func (r *Resource) entered(s uint64) {
 // gone accounts for a request that has completed outside of the guard.
 func (r *Resource) gone(s uint64) {
 	switch {
-	case s&doorBit != 0:
+	case s&guardedBit != 0:
 	case modeOf(s) == Write:
 		r.guard.Load().drained() // all before it have completed, and all after it enter
 	default:
@@ -197,7 +197,7 @@ func (g *guard) abandon() {
 // giveUp gives up the lock if the word is still v. In v there is no member inside.
 func (g *guard) giveUp(v uint64) bool {
 	invariant.Check(v&(memberMask|stray|busy) == 0, "the guard of %q is given up while it is %#x", g.r.name, v)
-	if v&modeMask == born {
+	if v&modeMask == opening {
 		if !g.cas(v, v&relaxedMask) {
 			return false
 		}
@@ -224,7 +224,7 @@ func (r *Resource) enterRelaxed(ctx context.Context, m Mode, number uint64) (*gu
 		return nil, r.brokenError()
 	}
 	k := g.locks.Relaxed
-	if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
+	if g.load()&modeMask == opening || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
 		r.tellRelaxed(RelaxedWaiting, number, m, nil)
 		r.add(&g.word, oneRelaxed)
 		g.revoke()
@@ -252,10 +252,10 @@ func (r *Resource) enterRelaxed(ctx context.Context, m Mode, number uint64) (*gu
 	return nil, r.brokenError()
 }
 
-// first waits while the FIFO owns the guard without having taken the lock (born).
+// first waits while the FIFO owns the guard without having taken the lock (opening).
 func (g *guard) first(ctx context.Context) error {
 	r := g.r
-	for g.load()&modeMask == born {
+	for g.load()&modeMask == opening {
 		if r.load(&r.completed)&broken != 0 {
 			return r.brokenError()
 		}
@@ -264,7 +264,7 @@ func (g *guard) first(ctx context.Context) error {
 			bed = in()
 		}
 		w := newWaiter(bed)
-		g.line(w, modeMask, born)
+		g.line(w, modeMask, opening)
 		if err := w.sleep(ctx); err != nil {
 			if w.giveUp() {
 				g.wake() // so that ghosts do not pile up

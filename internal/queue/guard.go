@@ -28,11 +28,11 @@ import (
 // was taken: grants in a row, up to T_L. Mode is how the FIFO owns the lock:
 //
 //	                       give up          take
-//	first relaxed access ─▶ born ─▶ unowned ─────▶ reading, writing
+//	first relaxed access ─▶ opening ─▶ unowned ─────▶ reading, writing
 //	                                   ▲               │
 //	                                   └─── give up ───┘
 //
-// Born admits members as writing does, but the lock was not taken, and no relaxed
+// Opening admits members as writing does, but the lock was not taken, and no relaxed
 // access may touch it yet. Busy means that a goroutine is taking the lock or giving it
 // up. Meanwhile all others leave the lock alone, and every field of the word but
 // waiting.
@@ -61,7 +61,7 @@ import (
 // requested, so that tickets tell which requests came later. The difference of the two
 // words at these moments is the number of strays. Each is accounted for once: when it
 // enters, otherwise when it completes. Meanwhile the FIFO owns the guard without having
-// taken it (born), so that no place ever waits for a stray. All requests before a
+// taken it (opening), so that no place ever waits for a stray. All requests before a
 // writer have completed when the writer enters. So a writer that enters proves that no
 // stray is left inside. A stray writer that completes proves it, too.
 //
@@ -73,7 +73,7 @@ type guard struct {
 	locks Guard
 	tl    uint64
 	word  atomic.Uint64
-	list  atomic.Pointer[waiter] // waiters for the end of busy or born
+	list  atomic.Pointer[waiter] // waiters for the end of busy or opening
 	armed atomic.Bool
 	debt  atomic.Int64 // strays that are not accounted for yet
 }
@@ -101,7 +101,7 @@ const (
 	unowned = iota << 59
 	reading
 	writing
-	born
+	opening
 )
 
 func members(v uint64) uint64 { return v & memberMask }
@@ -110,7 +110,7 @@ func run(v uint64) uint64 { return v / oneRun & mostRun }
 
 func newGuard(r *Resource, g Guard, tl int) *guard {
 	n := &guard{r: r, locks: g, tl: uint64(tl)}
-	n.word.Store(born | stray)
+	n.word.Store(opening | stray)
 	n.debt.Store(unarmed)
 	return n
 }

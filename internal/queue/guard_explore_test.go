@@ -153,7 +153,7 @@ func (t *match) count(v uint64) {
 	before := t.word
 	t.word = v
 	switch mode := v & modeMask; {
-	case v&relaxedMask == 0 || v&busy != 0 || mode == unowned || mode == born:
+	case v&relaxedMask == 0 || v&busy != 0 || mode == unowned || mode == opening:
 		t.inRow = 0
 	case members(before) == 0 && members(v) != 0:
 		if t.inRow++; t.inRow > t.tl {

@@ -94,7 +94,7 @@ func (h *home) operate(o coherence.Operation, w *coherence.Work) {
 			return // its hook was called, or is about to be
 		}
 		h.guests[o.Guest] = nil
-		g.haunt()
+		g.leaveGhost()
 		h.site.leave(g)
 		h.half.Withdrawn(o.Guest, w)
 	}
@@ -149,7 +149,7 @@ func (g *guest) hold() bool {
 		if g.enter(context.Background(), s, false) != nil {
 			return false
 		}
-		s |= doorBit
+		s |= guardedBit
 	}
 	g.state.Set(s ^ phaseBits)
 	return true

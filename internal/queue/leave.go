@@ -44,7 +44,7 @@ func (p *Place) leave(how leaving) error {
 		next |= r.request(one) | requestedBit
 	}
 	p.state.Set(next)
-	if s&doorBit != 0 {
+	if s&guardedBit != 0 {
 		r.leave(s)
 	} else {
 		c := r.add(&r.completed, one)
@@ -75,9 +75,9 @@ func (p *Place) commit(s uint64) {
 }
 
 // end completes a granted request. The request is a member of the guard if s has
-// heldBit and doorBit.
+// heldBit and guardedBit.
 func (r *Resource) end(s uint64) {
-	if s&(heldBit|doorBit) == heldBit|doorBit {
+	if s&(heldBit|guardedBit) == heldBit|guardedBit {
 		r.leave(s)
 		return
 	}
@@ -227,12 +227,12 @@ func (p *Place) drop(s uint64) {
 		r.end(s) // it is granted
 		return
 	}
-	p.haunt()
+	p.leaveGhost()
 }
 
-// haunt leaves the request in the queue as a ghost. The step that makes it due
+// leaveGhost leaves the request in the queue as a ghost. The step that makes it due
 // completes it.
-func (p *Place) haunt() {
+func (p *Place) leaveGhost() {
 	w, r := p.w, p.r
 	p.w, p.listed = nil, false
 	r.settle(w.word.Load(), r.load(&r.completed))

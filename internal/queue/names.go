@@ -29,12 +29,6 @@ type ID = coherence.ID
 
 // The errors of requests that are named by an ID.
 var (
-	// ErrQueued: a request with this ID is in the queue.
-	ErrQueued = coherence.ErrQueued
-	// ErrNotQueued: the request to release or cancel is not in the queue.
-	ErrNotQueued = coherence.ErrNotQueued
-	// ErrNotGranted: the request to release still waits.
-	ErrNotGranted = coherence.ErrNotGranted
 	// ErrGranted: the request to cancel is granted.
 	ErrGranted = coherence.ErrGranted
 	// ErrMode: the mode is neither Read nor Write.
@@ -59,8 +53,6 @@ var (
 	// ErrStale is the release of an access that is over: its fence is not the
 	// request's.
 	ErrStale = coherence.ErrStale
-	// ErrReaderWrote is a release of an access for reading that has written.
-	ErrReaderWrote = coherence.ErrReaderWrote
 	// ErrContents is a size or a range that the resource cannot have.
 	ErrContents = coherence.ErrContents
 )

@@ -42,7 +42,7 @@ const (
 	requestedBit = 1 << 0
 	heldBit      = 1 << 1
 	writeBit     = 1 << 2
-	doorBit      = guarded // requested when there was a guard, or has entered it
+	guardedBit   = guarded // requested when there was a guard, or has entered it
 	phaseBits    = requestedBit | heldBit
 )
 
@@ -131,7 +131,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 		if err := p.enter(ctx, s, waited); err != nil {
 			return p.failed("acquire", err)
 		}
-		s |= doorBit
+		s |= guardedBit
 	}
 	if s&writeBit != 0 {
 		r.ledger.Raise()

@@ -256,7 +256,7 @@ func (h *Holder) conflict(r *Resource, first bool) error {
 		switch s := p.state.Load(); {
 		case s&heldBit != 0:
 			return fmt.Errorf("%w: %s holds an ordered grant of %q: release it first", ErrLeafRule, h.name, p.r.name)
-		case first && s&(requestedBit|doorBit) == requestedBit && p.r == r:
+		case first && s&(requestedBit|guardedBit) == requestedBit && p.r == r:
 			return fmt.Errorf("%w: %s has requested %q, and the first relaxed access waits for that: make one before Run, or before the first request", ErrLeafRule, h.name, r.name)
 		}
 	}
@@ -288,5 +288,5 @@ func (r *Resource) taken() error {
 // unopened reports whether the next relaxed access has to wait for all earlier requests.
 func (r *Resource) unopened() bool {
 	g := r.guard.Load()
-	return g == nil || g.word.Load()&modeMask == born
+	return g == nil || g.word.Load()&modeMask == opening
 }

@@ -442,7 +442,7 @@ func TestBreakOvertaken(t *testing.T) {
 	r.Break(errors.New("gone"))
 	g := newGuard(r, Guard{Ordered: s, Relaxed: s}, 3)
 	w := newWaiter(nil)
-	g.line(w, modeMask, born)
+	g.line(w, modeMask, opening)
 	if w.state() != granted {
 		t.Error("listed after the resource broke, and no wake-up will come")
 	}

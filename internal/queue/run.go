@@ -363,6 +363,14 @@ func (p *Place) InspectRun(r *Resource) PlaceState {
 	return l
 }
 
+// Run is the run that has the resource for itself, or asks for it, as [NewHold] was told. It is nil if there is none.
+func (r *Resource) Run() any {
+	if hold := r.run.Load(); hold != nil {
+		return hold.run
+	}
+	return nil
+}
+
 // within reports whether the task is one of a run. Its loop allocates.
 func (h *Holder) within(run any) bool {
 	for p := range h.places {

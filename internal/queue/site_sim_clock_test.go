@@ -70,13 +70,13 @@ func (a *actor) tick(n Node) {
 		for range c.chance(20) {
 			a.pause()
 		}
-		a.fate()
+		a.mishap()
 	}
 	_ = a.await(context.Background(), rma.Rank(n), tickWord, rma.AtLeast(c.ticks[n]))
 }
 
-// fate is what happens to nodes and ways.
-func (a *actor) fate() {
+// mishap is what happens to nodes and ways.
+func (a *actor) mishap() {
 	c := a.c
 	switch k := c.chance(100); {
 	case k < 6:

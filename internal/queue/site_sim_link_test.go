@@ -41,7 +41,7 @@ type letter struct {
 // when both have left.
 type simWay struct {
 	session int
-	born    int64
+	started int64
 	cut     bool
 }
 
@@ -302,11 +302,11 @@ func (a *actor) join(other Node) {
 	w, e := c.way(n.node, other), &n.ends[other]
 	if w.session == e.last {
 		w.session++
-		w.born = c.now()
+		w.started = c.now()
 	}
 	c.note("%d meets %d in session %d", n.node, other, w.session)
 	c.seen.joins++
-	*e = simEnd{session: w.session, last: w.session, joining: true, life: c.nodes[other].life, heard: c.now(), theirs: w.born, echo: w.born}
+	*e = simEnd{session: w.session, last: w.session, joining: true, life: c.nodes[other].life, heard: c.now(), theirs: w.started, echo: w.started}
 	c.nodes[other].invalidate(n.node)
 	a.free()
 	a.begins()

@@ -83,7 +83,7 @@ func (p *Place) list(s uint64, hook *func()) {
 	w, v := p.waiter(&r.queue, m, hook), ticket|listed
 	p.listed, p.notified = true, hook != nil
 	w.stray = 0
-	if s&doorBit == 0 {
+	if s&guardedBit == 0 {
 		w.stray = 1
 	}
 	if hook != nil {

@@ -1,8 +1,12 @@
 package rings
 
 import (
+	"flag"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -69,5 +73,70 @@ func Silence(t testing.TB) {
 	t.Helper()
 	if os.Getenv(Alone) == "" {
 		t.Skipf("this test is about real silence, and runs where nothing else does: %s=1", Alone)
+	}
+}
+
+// Sampled reports whether this run takes a sample: a test that plays many cases of one kind plays
+// fewer of them. Only gate race of a change does so. Users and the nightly play all.
+func Sampled() bool { return os.Getenv(Sample) != "" }
+
+// Sampling is few in a run that takes a sample, and all in any other.
+func Sampling[T any](all, few T) T {
+	if Sampled() {
+		return few
+	}
+	return all
+}
+
+// Costly skips a test in a run that takes a sample. The test takes long with the race detector, and
+// other tests start the same goroutines, or its work is done by one goroutine, or by programs that
+// other tests start, too.
+func Costly(t testing.TB) {
+	t.Helper()
+	if Sampled() {
+		t.Skip(Sample + ": this test takes long with the race detector, and the nightly runs it so")
+	}
+}
+
+// FewChecks lets the tests by rapid of a package play fewer cases in a run that takes a sample. An init
+// function of the package's tests calls it.
+func FewChecks() {
+	if !Sampled() {
+		return
+	}
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		panic(err)
+	}
+}
+
+// Source tells Go's cache of results that the result of this test depends on the whole module. A
+// test that starts the go command calls it, because the cache sees what the test looks at, and not
+// what its children read.
+func Source(t testing.TB) {
+	t.Helper()
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for above := filepath.Dir(root); ; above = filepath.Dir(above) {
+		if _, err := os.Stat(filepath.Join(above, "go.mod")); err == nil {
+			root = above
+		}
+		if above == filepath.Dir(above) {
+			break
+		}
+	}
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil: // it has gone meanwhile
+			return nil
+		case d.IsDir() && name != root && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		}
+		_, _ = os.Stat(name)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

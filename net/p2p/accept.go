@@ -30,8 +30,8 @@ func (n *Node) accept() {
 			return
 		}
 		n.group.Go(func() {
-			if conn.Knocks() {
-				n.knocked(conn, number)
+			if conn.Joins() {
+				n.takeJoin(conn, number)
 			} else if err := n.admit(conn, number); err != nil {
 				n.log.Debug("connection not taken", "from", conn.Remote().String(), "why", err)
 				conn.Close()

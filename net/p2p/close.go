@@ -38,7 +38,7 @@ func (n *Node) farewell(ctx context.Context) error {
 				continue
 			}
 			// A peer that is gone is no error.
-			if err := p.lanes[kind].Settled(ctx); err != nil && p.fate() == nil {
+			if err := p.lanes[kind].Settled(ctx); err != nil && p.loss() == nil {
 				return fmt.Errorf("p2p: closing node %d: node %d has not taken everything: %w", n.number, p.number, err)
 			}
 		}
@@ -55,7 +55,7 @@ func (n *Node) part(ctx context.Context) {
 		if p == nil {
 			continue
 		}
-		if why := p.fate(); why != nil && why.Left {
+		if why := p.loss(); why != nil && why.Left {
 			p.lanes[transport.Control].Parted(ctx)
 		}
 	}
@@ -176,7 +176,7 @@ func (n *Node) Lost(number int) error {
 	if number < 0 || number >= len(n.peers) || number == n.number {
 		return nil
 	}
-	if e := n.peer(number).fate(); e != nil {
+	if e := n.peer(number).loss(); e != nil {
 		return e
 	}
 	return nil

@@ -71,7 +71,7 @@ func (h *heart) beat() {
 		if p == nil || !p.met.Load() {
 			continue
 		}
-		if p.fate() == nil {
+		if p.loss() == nil {
 			p.speak()
 		}
 		for kind := range p.lanes {
@@ -90,7 +90,7 @@ func (h *heart) watch(now, until int64) int64 {
 		if at := h.home(p, now); at > now {
 			until = min(until, at)
 		}
-		if p.fate() != nil {
+		if p.loss() != nil {
 			continue
 		}
 		if at := h.holder(p, now); at > now {
@@ -111,7 +111,7 @@ func (h *heart) watch(now, until int64) int64 {
 // home looks after what this node has lent to a peer, and returns when to do so again.
 func (h *heart) home(p *peer, now int64) int64 {
 	terms, heard := h.node.options.terms(), p.contact.Heard()
-	if w, vouched := p.witness(); vouched && p.fate() == nil {
+	if w, vouched := p.witness(); vouched && p.loss() == nil {
 		was := p.tenure.Slow()
 		if why := p.tenure.Look(terms, heard, w); why != nil {
 			p.lapse(heard, why)
@@ -150,7 +150,7 @@ func (h *heart) holder(p *peer, now int64) int64 {
 // silent ends a peer that was silent for too long. It also ends the streams
 // of a peer that has left and has not closed them.
 func (h *heart) silent(p *peer, heard int64) {
-	if p.fate() == nil {
+	if p.loss() == nil {
 		p.lapse(heard, errSilent)
 		return
 	}
@@ -253,7 +253,7 @@ func (n neighbour) Give(notice bool) {
 
 // kept reports whether a peer that sends no echo keeps its word that it gives
 // this node notice first, and has given none.
-func (p *peer) kept() bool { return p.promised() && p.fate() == nil }
+func (p *peer) kept() bool { return p.promised() && p.loss() == nil }
 
 // promised is the same for a peer that may have ended.
 func (p *peer) promised() bool {

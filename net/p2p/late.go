@@ -12,9 +12,9 @@ import (
 )
 
 // A node that was lost, or has left, or is apart, comes back as another life. One whose number was free comes as its
-// first. The process knocks at members until an epoch has it (parked.go). Each member then knows it as another peer:
+// first. The process asks members until an epoch has it (parked.go). Each member then knows it as another peer:
 //
-//	new life ──hello──▶ member        by a stream for that, /orwl/knock/1
+//	new life ──hello──▶ member        by a stream for that, /orwl/join/1
 //	                    the members decide on an epoch with it
 //	         ◀─hello──  the member has its peer
 //	         ◀─Enter──  from each member, on the control lane
@@ -22,11 +22,11 @@ import (
 // While a member has not lost the life before, it refuses the new one, which asks again. The
 // observers of a member know that one life is gone before they hear of the next one.
 
-// knockPause is how long a new life waits before it asks again, and knockHold how long a member lets
+// joinPause is how long a new life waits before it asks again, and joinHold how long a member lets
 // it wait for the epoch.
 const (
-	knockPause = 20 * time.Millisecond
-	knockHold  = time.Second
+	joinPause = 20 * time.Millisecond
+	joinHold  = time.Second
 )
 
 // errBefore is why the life before is given up where nothing else has told.
@@ -72,30 +72,30 @@ func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string
 		return "the run has not begun"
 	case hello.Incarnation < p.life():
 		return "a later life of it was there"
-	case hello.Incarnation > p.life() && p.fate() == nil && !p.outlived(address):
+	case hello.Incarnation > p.life() && p.loss() == nil && !p.outlived(address):
 		return fmt.Sprintf("node %d, at %s, is still there", p.number, p.where())
 	case hello.Incarnation > p.life():
 		p.lose(fmt.Errorf("%w: %w", errEnded, errBefore)) // if it is not lost yet
-		// A knock is always taken.
+		// A request to join is always taken.
 		_ = n.change(func(m *membership.Member) ([]membership.Letter, error) {
-			return m.Knock(p.number, hello.Incarnation, address), nil
+			return m.Join(p.number, hello.Incarnation, address), nil
 		})
 	}
-	if !n.awaitLife(p.number, hello.Incarnation, knockHold) {
+	if !n.awaitLife(p.number, hello.Incarnation, joinHold) {
 		return "the members have not agreed on it yet: all must hear it, and the leases of lost nodes must be over"
 	}
 	return ""
 }
 
-// outlived reports whether a later life has knocked for a lease from this one's address. So this one has ended, though nothing has told: a goodbye
+// outlived reports whether a later life has asked to join from this one's address for the time of a lease. So this one has ended, though nothing has told: a goodbye
 // would have come by now.
 func (p *peer) outlived(address string) bool {
 	if address != p.where() {
 		return false
 	}
 	now := p.node.now()
-	p.knocked.CompareAndSwap(0, now)
-	return now-p.knocked.Load() > int64(p.node.options.Lease)
+	p.asked.CompareAndSwap(0, now)
+	return now-p.asked.Load() > int64(p.node.options.Lease)
 }
 
 // awaitLife waits for some time until a life of another node is in.
@@ -183,7 +183,6 @@ func (n *Node) install(p, before *peer) (e membership.Epoch, is bool) {
 	close(n.lives)
 	n.lives = make(chan struct{})
 	n.settles()
-	n.entered()
 	return e, true
 }
 

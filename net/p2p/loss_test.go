@@ -184,7 +184,7 @@ func TestSilent(t *testing.T) {
 	t.Parallel()
 	nodes := run(t, 2, nil)
 	zero, one := nodes[0].losses(), nodes[1].losses()
-	for p := nodes[0].peer(1); p.fate() == nil; { // a beat that comes at this moment saves it
+	for p := nodes[0].peer(1); p.loss() == nil; { // a beat that comes at this moment saves it
 		nodes[0].heart.home(p, nodes[0].now()+int64(time.Hour))
 	}
 	if err := await(t, zero, "the loss"); !errors.Is(err, ErrLost) || !errors.Is(err, errSilent) {

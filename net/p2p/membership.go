@@ -81,7 +81,7 @@ func (n *Node) join(ctx context.Context) error {
 func (n *Node) joinLate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.options.JoinTimeout)
 	defer cancel()
-	if err := n.knock(ctx); err != nil {
+	if err := n.rejoin(ctx); err != nil {
 		return n.notJoined(err)
 	}
 	select {
@@ -122,7 +122,7 @@ func (n *Node) joinRoot(ctx context.Context) error {
 func (n *Node) missing(why error) error {
 	e := &MissingError{Nodes: n.options.Begin, Why: why}
 	for i, p := range n.all() {
-		if p != nil && i < n.options.Begin && (p.life() == 0 || p.fate() != nil) {
+		if p != nil && i < n.options.Begin && (p.life() == 0 || p.loss() != nil) {
 			e.Missing = append(e.Missing, p.number)
 		}
 	}

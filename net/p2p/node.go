@@ -26,7 +26,7 @@ type Node struct {
 	number    int
 	announced string // the address that others are told
 	address   string // the address that it listens at
-	born      time.Time
+	start     time.Time
 	machine   string // see Machine
 	host      *transport.Host
 	peers     []atomic.Pointer[peer] // by number; nil for the node itself
@@ -58,8 +58,6 @@ type Node struct {
 	lossSeen   []func(peer int, why error)
 	suspectors []func(peer int)
 	apartSeen  []func(why error)
-	epochSeen  []func(Epoch)
-	epochTold  uint64             // the epoch that epochSeen were told of last
 	announces  []*PeerError       // the losses that observers were told of
 	member     *membership.Member // nil until all nodes are there
 	early      []earlyChange
@@ -115,7 +113,7 @@ func join(ctx context.Context, o Options) (*Node, error) {
 // newNode makes a node that listens, but takes no connection yet.
 func newNode(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{
-		options: o, number: o.Number, machine: o.machine(), born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
+		options: o, number: o.Number, machine: o.machine(), start: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
 		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1), parted: make(chan struct{}),
 		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), gatherings: make(map[gathering.Key]*offered), present: 1,
 		waiting: make(map[int][][2][]byte), lives: make(chan struct{}),
@@ -197,7 +195,7 @@ func (n *Node) Where(number int) string {
 }
 
 // now is the time on this node's own clock, which never jumps, and is never 0.
-func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
+func (n *Node) now() int64 { return int64(time.Since(n.start)) + 1 }
 
 // sleep waits until a time by the node's own clock, or its end.
 func (n *Node) sleep(until int64) {
@@ -307,9 +305,6 @@ func (n *Node) openArena() *loan.Arena {
 
 // Traffic is what went over a node's lanes, by kind of frame.
 type Traffic = node.Traffic
-
-// Flow is how much of one kind went one way.
-type Flow = node.Flow
 
 // Counts are what has happened to a node's streams. They may be read at any time.
 type Counts = node.Counts

@@ -19,13 +19,13 @@ import (
 // A node that comes late, or again, asks all nodes that it knows an address of, each by a stream of its own. So two lives
 // that are both outside reach each other as well as members. See membership.Parked for what they say.
 //
-//	new life ──hello, Knock, Ask or Offer──▶ node
+//	new life ──hello, Join, Ask or Offer──▶ node
 //	         ◀──Enter, and hello or refuse── a member: its epoch, and whether it has this life
 //	         ◀──────────Answer, and refuse── one that is outside, too
 
 const (
 	// parkedPass is how often a life outside looks at what it has heard. In between it has asked every node that it reaches.
-	parkedPass = 3 * knockPause
+	parkedPass = 3 * joinPause
 	// parkedTries is how many passes it waits at least, before it asks for votes.
 	parkedTries = 2
 )
@@ -33,11 +33,11 @@ const (
 // errOut is a life that was let in and lost before it knew.
 var errOut = errors.New("this life was in an epoch before it knew, and is not any more")
 
-// knock asks all nodes whose address it knows, until this one is in an epoch. It learns addresses from those that it reaches.
-func (n *Node) knock(ctx context.Context) error {
+// rejoin asks all nodes whose address it knows, until this one is in an epoch. It learns addresses from those that it reaches.
+func (n *Node) rejoin(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	var doors sync.WaitGroup
+	var asking sync.WaitGroup
 	reasons, asked := make([]error, len(n.peers)), make([]bool, len(n.peers))
 	var gone atomic.Int32 // nodes that this one asks no more
 	pass := time.NewTicker(parkedPass)
@@ -45,13 +45,13 @@ func (n *Node) knock(ctx context.Context) error {
 	for wait := parkedTries; ; wait-- {
 		known := int32(0)
 		for _, p := range n.all() {
-			if p == nil || n.door(p) == "" {
+			if p == nil || n.addressOf(p) == "" {
 				continue
 			}
 			if known++; !asked[p.number] {
 				asked[p.number] = true
-				doors.Go(func() {
-					reasons[p.number] = p.knocks(ctx)
+				asking.Go(func() {
+					reasons[p.number] = p.join(ctx)
 					gone.Add(1)
 				})
 			}
@@ -60,22 +60,22 @@ func (n *Node) knock(ctx context.Context) error {
 		case 0:
 			return errors.New("p2p: Options.Late without an address of another node: give Root or Peers")
 		case gone.Load():
-			doors.Wait()
+			asking.Wait()
 			return errors.Join(reasons...)
 		}
 		select {
 		case <-n.joined:
 			cancel()
-			doors.Wait()
+			asking.Wait()
 			return nil
 		case <-ctx.Done():
-			doors.Wait()
+			asking.Wait()
 			return errors.Join(reasons...)
 		case <-pass.C:
 		}
 		if n.turns(wait <= 0) {
 			cancel()
-			doors.Wait()
+			asking.Wait()
 			return errOut
 		}
 		if wait <= 0 { // not all ask at the same time
@@ -84,8 +84,8 @@ func (n *Node) knock(ctx context.Context) error {
 	}
 }
 
-// door is where another node may listen, "" if that is not known.
-func (n *Node) door(p *peer) string {
+// addressOf is where another node may listen, "" if that is not known.
+func (n *Node) addressOf(p *peer) string {
 	if at := p.where(); at != "" {
 		return at
 	}
@@ -139,9 +139,9 @@ func (n *Node) comesIn() bool {
 	return n.takeMembers(membership.Message{Kind: membership.Enter, Number: e.Number, Seats: e.Seats}) == nil
 }
 
-// knocks asks one node until this one is in, and returns why it was not, so far. A node that was in touch with the life before has
+// join asks one node until this one is in, and returns why it was not, so far. A node that was in touch with the life before has
 // ended if nobody listens at its address for a lease.
-func (p *peer) knocks(ctx context.Context) error {
+func (p *peer) join(ctx context.Context) error {
 	var last error // the error that says most: a node's own words
 	o := p.node.options
 	heard := time.Now()
@@ -156,7 +156,7 @@ func (p *peer) knocks(ctx context.Context) error {
 		if last == nil || errors.Is(why, ErrRefused) {
 			last = why
 		}
-		timer := time.NewTimer(knockPause)
+		timer := time.NewTimer(joinPause)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -169,8 +169,8 @@ func (p *peer) knocks(ctx context.Context) error {
 // ask asks one node once, and waits for what it says.
 func (p *peer) ask(ctx context.Context) error {
 	n := p.node
-	at := n.door(p)
-	conn, err := n.host.DialKnock(ctx, p.number, at)
+	at := n.addressOf(p)
+	conn, err := n.host.DialJoin(ctx, p.number, at)
 	if err != nil {
 		return err
 	}
@@ -224,8 +224,8 @@ func (n *Node) words(in *wire.Input) (membership.Message, error) {
 	return membership.Parse(bulk, n.options.Nodes)
 }
 
-// knocked takes the stream of a life that is outside.
-func (n *Node) knocked(conn *transport.Conn, number int) {
+// takeJoin takes the stream of a life that is outside.
+func (n *Node) takeJoin(conn *transport.Conn, number int) {
 	defer conn.Close()
 	p := n.peer(number)
 	defer p.pending.Add(-1)

@@ -37,7 +37,7 @@ type peer struct {
 	offered  atomic.Bool
 	mapping  atomic.Pointer[loan.Mapping]
 	lending  atomic.Uint32
-	knocked  atomic.Int64 // when a later life knocked first from its address; 0: none has
+	asked    atomic.Int64 // when a later life asked first from its address; 0: none has
 	promises atomic.Bool  // it gives this node notice before it loses it by silence
 
 	over        atomic.Bool // gone is not nil
@@ -77,8 +77,8 @@ func (p *peer) life() uint64 {
 	return p.incarnation
 }
 
-// fate is why it is gone, nil if it is not.
-func (p *peer) fate() *PeerError {
+// loss is why it is lost, nil if it is not.
+func (p *peer) loss() *PeerError {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.gone
@@ -151,7 +151,7 @@ func (p *peer) taken() string {
 // answer for an echo, so it renews its lease by it. First this node hears, then it looks: see lapse.
 func (p *peer) answers() error {
 	p.hears()
-	if gone := p.fate(); gone != nil {
+	if gone := p.loss(); gone != nil {
 		return gone
 	}
 	return nil
@@ -176,7 +176,6 @@ func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 			p.node.offerOnce(p)
 		}
 		p.node.heart.nudge()
-		p.node.enteredAll()
 	}
 }
 

@@ -36,7 +36,7 @@ func newHalves(t *testing.T) halves {
 // half is what a node of two knows of the other one. The run has begun.
 func half(number int) *peer {
 	o := Options{Number: number, Nodes: 2}.withDefaults()
-	n := &Node{options: o, number: number, born: time.Now(), log: o.Log, counts: o.Counts, notices: newMailbox(), joined: make(chan struct{}),
+	n := &Node{options: o, number: number, start: time.Now(), log: o.Log, counts: o.Counts, notices: newMailbox(), joined: make(chan struct{}),
 		memory: loan.NewMemory(func() *loan.Arena { return nil })}
 	n.lanes = lane.Node{Number: number, Counts: o.Counts, Log: o.Log, Go: n.group.Go}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
@@ -124,7 +124,7 @@ func TestNewStreamBeforeTheEnd(t *testing.T) {
 			t.Fatal(why)
 		}
 		h.home.lapse(heard, errSilent)
-		if gone := h.home.fate(); gone != nil {
+		if gone := h.home.loss(); gone != nil {
 			t.Errorf("the home has answered, and then gives the holder up: %v", gone)
 		}
 		if why := h.connect(0, 0); why != nil {

@@ -170,7 +170,7 @@ func TestStringRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !tree.Equal(again) || !again.Equal(tree) {
+		if !tree.equal(again) || !again.equal(tree) {
 			t.Fatalf("%s came back as %s", tree, again)
 		}
 	})
@@ -198,7 +198,7 @@ func FuzzParse(f *testing.F) {
 		}
 		tree := mustParse(t, text)
 		again, err := Parse(tree.String())
-		if err != nil || !again.Equal(tree) || again.String() != tree.String() {
+		if err != nil || !again.equal(tree) || again.String() != tree.String() {
 			t.Fatalf("%q is %s, which comes back as %v with %v", text, tree, again, err)
 		}
 		checkInvariants(t, tree)

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"iter"
-	"slices"
 )
 
 // Rank is one place of execution, 0..P-1. It is a leaf of a Tree.
@@ -73,19 +72,6 @@ func (t *Tree) CPU(p Rank) (cpu int, ok bool) {
 		return 0, false
 	}
 	return t.cpus[p], true
-}
-
-// Equal reports whether t and u have the same levels, with the same names and the
-// same ranks in each element, and the same name for leaves. Two trees are equal
-// if and only if their Strings are.
-//
-// Equal ignores CPU numbers: all nodes of a run have to agree on the tree, but
-// each numbers its CPUs in its own way.
-func (t *Tree) Equal(u *Tree) bool {
-	return t.ranks == u.ranks && t.leaf == u.leaf &&
-		slices.EqualFunc(t.levels, u.levels, func(a, b level) bool {
-			return a.name == b.name && slices.Equal(a.first, b.first)
-		})
 }
 
 func (l *level) elements() int { return len(l.first) - 1 }

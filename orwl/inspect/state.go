@@ -425,7 +425,7 @@ func (r ResourceState) relaxed() string {
 	if r.OrderedWaits {
 		waits = append(waits, "ordered accesses wait for relaxed ones, which are inside")
 	}
-	return fmt.Sprintf("relaxed door of %s: %s", r.Resource, strings.Join(waits, "; "))
+	return fmt.Sprintf("relaxed access of %s: %s", r.Resource, strings.Join(waits, "; "))
 }
 
 // String is one line.

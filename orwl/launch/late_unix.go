@@ -12,16 +12,16 @@ import (
 // latecomers are nodes that come late: those that have failed in a run that goes on, and those that
 // did not begin.
 //
-//	in ──fails──▶ unplaced ──where all nodes are is known──▶ knocks ──says goOn──▶ in
+//	in ──fails──▶ unplaced ──where all nodes are is known──▶ asks ──says goOn──▶ in
 //	free ──grow──▶ unplaced
 //
-// When no node is in any more, processes that knock are ended: there is no run to come to.
+// When no node is in any more, processes that ask are ended: there is no run to come to.
 type latecomers struct {
 	left     int       // how many processes may still be started in the place of others
 	started  int       // numbers that are not free
 	at       []address // where the nodes listen, in their last lives
 	unplaced []latecomer
-	retired  bool // a process that knocks must end
+	retired  bool // a process that asks must end
 }
 
 // latecomer is a node that is not started yet. before is how its life before has ended, or nil.
@@ -104,7 +104,7 @@ func (c *crew) lives() bool {
 	return false
 }
 
-// retire ends processes that knock at a run that is over.
+// retire ends processes that ask to join a run that is over.
 func (c *crew) retire() {
 	if c.running == 0 || c.retired || c.failure != nil || c.lives() {
 		return

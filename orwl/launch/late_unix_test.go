@@ -71,7 +71,7 @@ func TestSpawnAgain(t *testing.T) {
 func TestSpawnAgainTooLate(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	t.Setenv(envRestarts, "1")
-	for _, role := range []string{"knocking", "hopeless"} {
+	for _, role := range []string{"asking", "hopeless"} {
 		var all []int
 		finish := func() {
 			syscall.Kill(all[0], syscall.SIGINT)
@@ -84,11 +84,11 @@ func TestSpawnAgainTooLate(t *testing.T) {
 			all = pids
 			syscall.Kill(pids[1], syscall.SIGKILL)
 		}}
-		knocks := &onLines{lines: []string{", comes late\n"}, calls: []func(){finish}}
+		asks := &onLines{lines: []string{", comes late\n"}, calls: []func(){finish}}
 		r.Stderr = told
 		r.Stdout = writer(func(p []byte) (int, error) {
 			kills.Write(p)
-			return knocks.Write(p)
+			return asks.Write(p)
 		})
 		if err := Spawn(soon(t), r); err != nil {
 			t.Errorf("%s: %v", role, err)

@@ -48,7 +48,7 @@ func init() {
 		"polite":             polite,
 		"survivor":           survivor,
 		"phoenix":            func() int { return phoenix(true) },
-		"knocking":           func() int { return phoenix(false) },
+		"asking":             func() int { return phoenix(false) },
 		"hopeless":           hopeless,
 		"stopped":            func() int { syscall.Kill(os.Getpid(), syscall.SIGSTOP); return 0 },
 		"silent":             func() int { return 0 },
@@ -155,7 +155,7 @@ func survivor() int {
 	return outcome(err)
 }
 
-// phoenix is a survivor that comes back when it was lost, or only knocks.
+// phoenix is a survivor that comes back when it was lost, or only asks.
 func phoenix(comes bool) int {
 	interrupts := make(chan os.Signal, 1)
 	signal.Notify(interrupts, syscall.SIGINT)

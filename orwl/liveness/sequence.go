@@ -66,19 +66,6 @@ func (t Task) step(op Op, access int) int {
 	return -1
 }
 
-// HoldsAll reports whether the task holds all its accesses at once in each round: it
-// acquires nothing after its first release.
-func (t Task) HoldsAll() bool {
-	released := false
-	for _, step := range t.Sequence {
-		if step.Op == Acquire && released {
-			return false
-		}
-		released = released || step.Op == Release
-	}
-	return true
-}
-
 // progress is how far each access of a task has come in a round: a Sequence acquires
 // each access once, and then releases it once.
 type progress []phase

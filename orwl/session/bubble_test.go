@@ -130,12 +130,12 @@ func TestOwnRequestsGoFirst(t *testing.T) {
 	})
 }
 
-// TestPatience has a session try for long before it is welcome for the first time, and several times in a
+// TestPatience has a session try for long before it is admitted for the first time, and several times in a
 // lease then.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		if got := (&Session{client: protocol.NewClient(nil, "")}).patience(); got != firstPatience {
-			t.Errorf("a session that is not welcome yet tries for %v, want %v", got, firstPatience)
+			t.Errorf("a session that is not admitted yet tries for %v, want %v", got, firstPatience)
 		}
 		s := visitor(t, serveHere(t, ServerOptions{Listen: ":0", Lease: time.Minute}), newWay(), "a")
 		if got := s.patience(); got != time.Minute/3 {
@@ -144,7 +144,7 @@ func TestPatience(t *testing.T) {
 	})
 }
 
-// TestQuarantine starts a server anew. Until the leases of the one before are over it welcomes no
+// TestQuarantine starts a server anew. Until the leases of the one before are over it admits no
 // session, and its fences are greater.
 func TestQuarantine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -161,11 +161,11 @@ func TestQuarantine(t *testing.T) {
 		if _, err := here.Write(protocol.Message{Hello: &protocol.Hello{ID: make([]byte, 16)}}.Append(nil)); err != nil {
 			t.Fatal(err)
 		}
-		if m, err := protocol.Next(bufio.NewReader(here)); err != nil || m.Welcome == nil {
-			t.Errorf("%+v, %v, want a welcome", m, err)
+		if m, err := protocol.Next(bufio.NewReader(here)); err != nil || m.Admission == nil {
+			t.Errorf("%+v, %v, want an admission", m, err)
 		}
 		if l.Context().Err() == nil {
-			t.Error("a session is welcome while a lease of the server before may last")
+			t.Error("a session is admitted while a lease of the server before may last")
 		}
 		<-again.Ready()
 		if got := lock(t, visitor(t, again, newWay(), "b"), "x").Fence(); got <= l.Fence() {

@@ -17,7 +17,7 @@ import (
 type Server struct {
 	log    *slog.Logger
 	lease  protocol.Lease
-	born   time.Time
+	start  time.Time
 	places *places
 	node   *p2p.Node
 	hide   func() // ends its announcement, so that no more sessions find it
@@ -62,7 +62,7 @@ func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
 
 func newServer(o ServerOptions) *Server {
 	s := &Server{
-		log: o.Log, lease: o.lease(), born: time.Now(), conns: make(map[uint64]*line), open: make(chan struct{}), hide: func() {},
+		log: o.Log, lease: o.lease(), start: time.Now(), conns: make(map[uint64]*line), open: make(chan struct{}), hide: func() {},
 	}
 	s.places = newPlaces(s.granted)
 	s.home = protocol.NewHome(s.lease, s.places)
@@ -92,7 +92,7 @@ func (s *Server) Counts() node.SessionCounts {
 }
 
 // now is the time on the server's own clock, which never jumps and is never 0.
-func (s *Server) now() int64 { return int64(time.Since(s.born)) + 1 }
+func (s *Server) now() int64 { return int64(time.Since(s.start)) + 1 }
 
 // begin takes sessions from now on.
 func (s *Server) begin() {

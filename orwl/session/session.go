@@ -17,11 +17,11 @@ import (
 type Session struct {
 	key     []byte
 	address string // of the server
-	born    time.Time
+	start   time.Time
 	ctx     context.Context // done when the session is over; the cause is why
 	end     context.CancelCauseFunc
 	group   sync.WaitGroup
-	known   chan struct{} // closed when it is welcome for the first time
+	known   chan struct{} // closed when it is admitted for the first time
 
 	mu      sync.Mutex
 	client  *protocol.Client
@@ -33,7 +33,7 @@ type Session struct {
 	failure error // of the last connection
 }
 
-// Dial connects to a server and returns when it has welcomed the session. ctx bounds only that.
+// Dial connects to a server and returns when it has admitted the session. ctx bounds only that.
 // If no server listens at any address, Dial fails at once.
 func Dial(ctx context.Context, o Options) (*Session, error) {
 	o = o.withDefaults()
@@ -44,13 +44,13 @@ func Dial(ctx context.Context, o Options) (*Session, error) {
 	return newSession(ctx, o, address, stream)
 }
 
-// newSession begins a session on a stream, and returns when the server has welcomed it. ctx bounds only
+// newSession begins a session on a stream, and returns when the server has admitted it. ctx bounds only
 // that.
 func newSession(ctx context.Context, o Options, address string, stream p2p.Stream) (*Session, error) {
 	id := make([]byte, 16)
 	rand.Read(id) // never fails
 	s := &Session{
-		key: o.Key, address: address, born: time.Now(), known: make(chan struct{}), client: protocol.NewClient(id, o.Who),
+		key: o.Key, address: address, start: time.Now(), known: make(chan struct{}), client: protocol.NewClient(id, o.Who),
 		locks: make(map[uint64]*Lock), calls: make(map[uint64]chan protocol.Answer),
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
@@ -66,12 +66,12 @@ func newSession(ctx context.Context, o Options, address string, stream p2p.Strea
 	case <-ctx.Done():
 		s.finish(ErrOver)
 		s.group.Wait()
-		return nil, fmt.Errorf("session: the server at %s is there and does not welcome this session: %w", s.address, context.Cause(ctx))
+		return nil, fmt.Errorf("session: the server at %s is there and does not admit this session: %w", s.address, context.Cause(ctx))
 	}
 }
 
 // now is the time on the session's own clock.
-func (s *Session) now() int64 { return int64(time.Since(s.born)) + 1 }
+func (s *Session) now() int64 { return int64(time.Since(s.start)) + 1 }
 
 // run talks with the server, over one connection after the other, until the session is over.
 func (s *Session) run(stream p2p.Stream) {
@@ -100,11 +100,11 @@ func (s *Session) run(stream p2p.Stream) {
 	}
 }
 
-// firstPatience is how long a server may take to welcome a session after it was found.
+// firstPatience is how long a server may take to admit a session after it was found.
 const firstPatience = 10 * time.Second
 
 // patience is how long one try to connect may take. There are several in a lease. Before the first
-// welcome no lease runs, and a try that fails ends the session.
+// admitted no lease runs, and a try that fails ends the session.
 func (s *Session) patience() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,7 +114,7 @@ func (s *Session) patience() time.Duration {
 	return max(s.client.Lease().Lease/3, 100*time.Millisecond)
 }
 
-// failed notes why there is no connection. A session that was never welcome ends.
+// failed notes why there is no connection. A session that was never admitted ends.
 func (s *Session) failed(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +172,7 @@ func (s *Session) hear(l *line, m protocol.Message) error {
 	if err := s.client.Take(s.now(), m); err != nil {
 		return err
 	}
-	if m.Welcome != nil && s.client.Known() {
+	if m.Admission != nil && s.client.Known() {
 		select {
 		case <-s.known:
 		default:

@@ -295,7 +295,7 @@ func TestQuarantineOfNetwork(t *testing.T) {
 	again := serve(t, func(o *ServerOptions) { o.Lease, o.Listen = hurried, address })
 	s := dial(t, address, "b") // waits
 	if l.Context().Err() == nil {
-		t.Error("a session is welcome while a lease of the server before may last")
+		t.Error("a session is admitted while a lease of the server before may last")
 	}
 	<-again.Ready()
 	if got := lock(t, s, "x").Fence(); got <= l.Fence() {

@@ -9,7 +9,7 @@ const slowest = 16 << 10
 // then is not idle, and would keep its place for ever. So a request that has begun has an end,
 // and so has a reply, and the time without the password.
 type bounds struct {
-	born    time.Time // of the connection
+	began   time.Time // of the connection
 	partly  time.Time // since when a request is incomplete, or zero
 	limited bool      // a deadline of reading is set
 	takes   time.Time // the deadline of writing
@@ -42,7 +42,7 @@ func (c *conn) until(now time.Time, begun int) (end time.Time) {
 		bound(now.Add(o.Idle))
 	}
 	if c.reader.limits.stranger {
-		bound(c.born.Add(o.Patience))
+		bound(c.began.Add(o.Patience))
 	}
 	if begun > 0 {
 		if c.partly.IsZero() {

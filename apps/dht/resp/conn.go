@@ -39,7 +39,7 @@ type conn struct {
 }
 
 func (s *Server) newConn(link net.Conn, id int64) *conn {
-	c := &conn{server: s, id: id, link: link, since: s.options.Now(), bounds: bounds{born: time.Now()}}
+	c := &conn{server: s, id: id, link: link, since: s.options.Now(), bounds: bounds{began: time.Now()}}
 	c.last.Store(c.since)
 	c.width = leastWidth
 	c.connect()

@@ -433,7 +433,7 @@ func TestWaitsForRoom(t *testing.T) {
 					b.Give(buffer)
 				}
 				p := &watchedTape{tape: tape{pieces: [][]byte{[]byte(array("GET", "absent") + array("GET", "k") + array("MGET", "absent", "k") + array("STRLEN", "k"))}}}
-				s.welcome(p)
+				s.admit(p)
 				synctest.Wait()
 				if got := p.said(); got != "$-1\r\n" {
 					t.Errorf("before there is room, the client hears %q", got)

@@ -14,7 +14,7 @@
 //
 // The hash of a key says in which volume it is, and rendezvous hashing which node keeps
 // that volume (strings.go). Any node may do any op. The ops of a Do on keys of another node go there
-// in one message, together with ops that other callers have for that node meanwhile (ferry.go).
+// in one message, together with ops that other callers have for that node meanwhile (transfer.go).
 // There the goroutine that brings the message executes them.
 //
 // If a node is lost, or has closed its table, ops on its keys fail with a *[NodeLostError].
@@ -37,6 +37,6 @@
 //
 // An op holds a volume's lock while it is inside the volume. There it takes no other lock,
 // sends nothing, and calls only Options.Hash, Options.Now and Op.Peek. The mutexes of an exchange and
-// its ferries are held for a moment. They are not held inside of a volume, nor while the mutex of a
+// of its transfers are held for a moment. They are not held inside of a volume, nor while the mutex of a
 // call or a question is taken.
 package table

@@ -20,12 +20,12 @@ import (
 // mu guards the asked and the lost nodes. No other lock is taken while it is held, and it is
 // not held while a call ends.
 type exchange struct {
-	port    *orwl.Port
-	run     *orwl.Nodes
-	nodes   int
-	ferries []*ferry // by node
-	memory  *budget.Budget
-	serve   func(from int, h head, body *wire.Reader) error
+	port      *orwl.Port
+	run       *orwl.Nodes
+	nodes     int
+	transfers []*transfer // by node
+	memory    *budget.Budget
+	serve     func(from int, h head, body *wire.Reader) error
 
 	mu    sync.Mutex
 	calls map[uint64]*call // the calls that are not answered, by their numbers
@@ -65,7 +65,7 @@ type early struct {
 func newExchange(ctx context.Context, o Options, serve func(from int, h head, body *wire.Reader) error) (*exchange, error) {
 	l := &exchange{run: o.Nodes, memory: o.Memory, nodes: o.Nodes.Count(), serve: serve, calls: make(map[uint64]*call), lost: make([]error, o.Nodes.Count())}
 	for node := range l.nodes {
-		l.ferries = append(l.ferries, &ferry{exchange: l, node: node})
+		l.transfers = append(l.transfers, &transfer{exchange: l, node: node})
 	}
 	var err error
 	if l.port, err = o.Nodes.Port(o.Port, orwl.PortOptions{

@@ -328,9 +328,9 @@ func TestSmallLastAnswer(t *testing.T) {
 	}
 }
 
-// TestFerry lets many goroutines ask one node for little. They share messages, each gets its
+// TestTransfer lets many goroutines ask one node for little. They share messages, each gets its
 // own results, and a caller that stops waiting harms no other.
-func TestFerry(t *testing.T) {
+func TestTransfer(t *testing.T) {
 	nodes := crew(t, 2)
 	table := newStrings(t, Options{Volumes: 8}, nodes...)[0]
 	const clients, each = 50, 200
@@ -358,7 +358,7 @@ func TestFerry(t *testing.T) {
 		})
 	}
 	all.Wait()
-	f := table.others.ferries[1]
+	f := table.others.transfers[1]
 	for away := true; away; { // answers without a caller come back, too
 		f.mu.Lock()
 		away = f.away

@@ -226,7 +226,7 @@ func TestClosed(t *testing.T) {
 				s.Do(ctx, []volume.Op{{Kind: volume.Set}}), s.Each(ctx, func(k, v uint64) bool { t.Error(k, v); return true }),
 			} {
 				if err == nil {
-					t.Errorf("%s, %s: operation %d succeeds after the end", v.Discipline(), how, i)
+					t.Errorf("%s, %s: operation %d succeeds after the end", discipline, how, i)
 				}
 			}
 		}

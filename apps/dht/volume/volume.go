@@ -56,9 +56,6 @@ func New(f rma.Fabric, o Options) (*Volume, error) {
 	return v, nil
 }
 
-// Discipline is how ranks are kept from disturbing each other.
-func (v *Volume) Discipline() string { return v.o.Discipline }
-
 // At is the volume for the rank of w. The owner's call makes the elements' memory;
 // the others' wait for it. A rank calls it once.
 func (v *Volume) At(ctx context.Context, w rma.Window) (Side, error) {

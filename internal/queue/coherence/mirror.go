@@ -135,9 +135,6 @@ func (r *Mirror) Confirm(w *Work) {
 // confirmed, 0 if there is none.
 func (r *Mirror) Unconfirmed() uint64 { return r.wrote }
 
-// Requests is how many requests of this node are queued or granted.
-func (r *Mirror) Requests() int { return len(r.requests.all) }
-
 // Holds reports whether a request is granted.
 func (r *Mirror) Holds(id ID) bool {
 	_, p := r.requests.find(id)

@@ -78,7 +78,7 @@ func (c *chaos) arriveHome(m *Message) {
 		}
 	}
 	if alive && will.contents != nil {
-		will.fate.committed = true
+		will.outcome.committed = true
 		n.has = uint64(len(c.versions)) + 1
 		// Before the step, because the step grants the next requests.
 		c.versions = append(c.versions, will.contents)

@@ -133,8 +133,8 @@ func (c *chaos) endOne(n *model, renew bool) {
 		}
 	case a.Wrote:
 		n.memory, n.unsure = stamp.Version+2, true
-		will.fate = new(fate)
-		n.write = will.fate
+		will.outcome = new(outcome)
+		n.write = will.outcome
 	}
 	if c.flaw == "all is dirty" && !a.Abandoned && n.modes[a.ID] == Write {
 		a.Wrote = true

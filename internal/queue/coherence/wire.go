@@ -30,7 +30,7 @@ const (
 	word        = 9 // bytes
 )
 
-// The bits of a header. The mode has one, and the fate of the writer before has two.
+// The bits of a header. The mode has one, and what became of the writer before has two.
 const (
 	bitsPrior = 1
 	bitWrote  = 1 << 3

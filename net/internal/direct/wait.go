@@ -265,7 +265,7 @@ var LookTime = sync.OnceValue(func() time.Duration {
 })
 
 // now is the time by the rank's own clock, and never 0.
-func (w *Window) now() time.Duration { return time.Since(w.born) + 1 }
+func (w *Window) now() time.Duration { return time.Since(w.start) + 1 }
 
 // HandedOver implements rma.Considerate.
 func (w *Window) HandedOver() { w.turns.HandedOver(w.now()) }

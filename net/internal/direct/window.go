@@ -82,7 +82,7 @@ type Window struct {
 	waits   atomic.Bool // a goroutine waits; only the invariant uses it
 
 	turns considerate.Rank
-	born  time.Time // see now
+	start time.Time // see now
 
 	_ [64]byte // two windows must not share a line
 }
@@ -96,7 +96,7 @@ var (
 // NewWindow is rank p's window.
 func NewWindow(p rma.Rank, world *World) *Window {
 	w := &Window{rank: p, room: world.Segments[p].Room, world: world, segments: world.Segments,
-		spin: world.Spin.Rank(runtime.GOMAXPROCS(0)), turns: world.Crowd.Rank(), born: time.Now()}
+		spin: world.Spin.Rank(runtime.GOMAXPROCS(0)), turns: world.Crowd.Rank(), start: time.Now()}
 	w.dozeOff = w.doze
 	if world.Places != nil {
 		w.parks = true

@@ -84,7 +84,7 @@ type search struct {
 	o       Options
 	host    host.Host
 	own     bool // it has made the host
-	born    time.Time
+	start   time.Time
 	meeting *meeting
 	asks    map[peer.ID]*line // this process asks, by the candidate that it asks
 	asked   map[peer.ID]*line // others ask, by the candidate that asks
@@ -104,7 +104,7 @@ type search struct {
 
 func newSearch(ctx context.Context, o Options) (*search, error) {
 	s := &search{
-		o: o, host: o.Host, born: time.Now(), asks: make(map[peer.ID]*line), asked: make(map[peer.ID]*line),
+		o: o, host: o.Host, start: time.Now(), asks: make(map[peer.ID]*line), asked: make(map[peer.ID]*line),
 		steps: make(chan func(time.Duration) []act), sealed: make(chan struct{}), over: make(chan struct{}),
 	}
 	if s.own = s.host == nil; s.own {
@@ -169,7 +169,7 @@ func (s *search) run() {
 	defer s.hangUp()
 	sealed := false
 	for !s.meeting.over() {
-		now := time.Since(s.born)
+		now := time.Since(s.start)
 		if s.meeting.sealed && !sealed {
 			sealed = true
 			close(s.sealed)

@@ -3,10 +3,12 @@ package looks
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 )
 
 // Look is what one look at a program has seen.
@@ -123,4 +125,97 @@ func (t *Task) edges() (edges []inspect.WaitEdge) {
 		}
 	}
 	return edges
+}
+
+// Placement is the placement of a program whose tasks and resources have these places. It counts
+// the bytes that go from node to node.
+func Placement(program *spread.Program, node int, tasks []inspect.TaskPlacement, resources []inspect.ResourcePlacement) inspect.Placement {
+	p := inspect.Placement{Node: node, Nodes: program.Nodes, ByIndex: program.Dealt(), Tasks: tasks, Resources: resources}
+	decides := make(map[string]string)
+	for r, task := range program.Deciders() {
+		decides[program.Names[r]] = tasks[task].Task
+	}
+	homes, at := make(map[string]int, len(resources)), make(map[string]int, len(resources))
+	for i := range resources {
+		r := &resources[i]
+		homes[r.Resource], at[r.Resource] = r.Home, i
+		if _, r.Declared = program.Homes[r.Resource]; !r.Declared {
+			r.Task = decides[r.Resource]
+		}
+	}
+	p.Accesses = slices.Clone(program.Accesses)
+	for i := range p.Accesses {
+		p.Accesses[i].Resource = at[program.Names[p.Accesses[i].Resource]]
+	}
+	var on []int
+	for _, t := range tasks {
+		on = append(on, t.Node)
+	}
+	byIndex := program.ByIndex()
+	p.Crossing, p.BetweenMachines = program.Crossing(on, homes)
+	p.CrossingByIndex, _ = program.Crossing(byIndex, program.HomesFor(byIndex))
+	if m := program.Machines; m.Mixed() {
+		p.Machines = m
+	}
+	return p
+}
+
+// Sightings remember since when accesses have looked as they do. A task does not report
+// that it waits. So each look stores what it has seen, and the next look can say how
+// long that has lasted, at least. K names an access. The zero value remembers nothing.
+type Sightings[K comparable] struct {
+	mu    sync.Mutex
+	seen  map[K]sighting
+	moved time.Time // when a look last saw a change
+}
+
+// sighting is what an access looked like, and since when.
+type sighting struct {
+	stamp uint64
+	since time.Time
+}
+
+// Begin forgets everything, and counts from now.
+func (s *Sightings[K]) Begin(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen, s.moved = make(map[K]sighting), now
+}
+
+// See notes what an access looks like, and returns how long it has looked so.
+func (s *Sightings[K]) See(access K, stamp uint64, now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, ok := s.seen[access]; ok && last.stamp == stamp {
+		return max(0, now.Sub(last.since))
+	}
+	if s.seen == nil {
+		s.seen = make(map[K]sighting)
+	}
+	s.seen[access] = sighting{stamp, now}
+	if now.After(s.moved) {
+		s.moved = now
+	}
+	return 0
+}
+
+// Len is how many accesses are remembered.
+func (s *Sightings[K]) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.seen)
+}
+
+// Still is how long nothing has moved.
+func (s *Sightings[K]) Still(now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(0, now.Sub(s.moved))
+}
+
+// Moved is the time of the last change that a look saw.
+func (s *Sightings[K]) Moved() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
 }

@@ -55,13 +55,13 @@ func newGame(seed uint64) *game {
 	}
 	g.epochs = append(g.epochs, first)
 	for i := range first.Seats {
-		g.born(i)
+		g.start(i)
 	}
 	return g
 }
 
-// born adds a life of a node, which takes part from the last epoch on.
-func (g *game) born(node int) {
+// start adds a life of a node, which takes part from the last epoch on.
+func (g *game) start(node int) {
 	at := len(g.epochs) - 1
 	p := &player{
 		Member: New(node, g.epochs[at]), life: len(g.nodes), node: node, at: at,
@@ -175,7 +175,7 @@ func (g *game) back() bool {
 		return false
 	}
 	g.changes(node, membership.In)
-	g.born(node)
+	g.start(node)
 	return true
 }
 

@@ -21,12 +21,12 @@ var rates = []int64{int64(drifting.Lease - drifting.Skew), int64(drifting.Lease)
 // side is one of the two nodes of a play.
 type side struct {
 	Contact
-	rate, born int64
-	beat       int64 // how often it speaks, by its clock
-	next       int64
-	busy       int64 // until when it does nothing, in true time
-	inbox      []letter
-	gone       bool // it has given the other one up
+	rate, start int64
+	beat        int64 // how often it speaks, by its clock
+	next        int64
+	busy        int64 // until when it does nothing, in true time
+	inbox       []letter
+	gone        bool // it has given the other one up
 }
 
 // letter is a beat on its way.
@@ -35,7 +35,7 @@ type letter struct {
 	wire.Beat
 }
 
-func (s *side) now(at int64) int64 { return s.born + at*s.rate/100 }
+func (s *side) now(at int64) int64 { return s.start + at*s.rate/100 }
 
 // play is two nodes and what is between them. Each node is a holder and a home.
 type play struct {
@@ -51,7 +51,7 @@ func newPlay(seed uint64) *play {
 	p.slow = []int64{1, 1, 30}[p.IntN(3)]
 	for i := range p.nodes {
 		s := &p.nodes[i]
-		s.rate, s.born = rates[p.IntN(len(rates))], 1+p.Int64N(1000)
+		s.rate, s.start = rates[p.IntN(len(rates))], 1+p.Int64N(1000)
 		s.beat = 1 + p.Int64N(int64(drifting.MostBeat()))
 		s.Hears(s.now(0))
 		s.Answered(s.now(0))

@@ -45,7 +45,7 @@ func (m *Member) next() []Seat {
 	if !m.settled() {
 		return seats
 	}
-	for i, s := range m.knocks {
+	for i, s := range m.joining {
 		if s.Life > 0 && !m.epoch.Has(i) && m.known(i) {
 			seats[i] = Seat{Life: s.Life, Address: s.Address, State: In, Since: m.epoch.Number + 1}
 		}
@@ -68,7 +68,7 @@ func (m *Member) settled() bool {
 // reach would come in and be lost again, for ever.
 func (m *Member) known(node int) bool {
 	for i := range m.view {
-		if m.epoch.Has(i) && m.near[node][i] != m.knocks[node].Life {
+		if m.epoch.Has(i) && m.near[node][i] != m.joining[node].Life {
 			return false
 		}
 	}

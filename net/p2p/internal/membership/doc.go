@@ -30,7 +30,7 @@
 //
 // # New lives
 //
-// A node that has ended, or left, comes back as a new life, which knocks at all members. Its seat says
+// A node that has ended, or left, comes back as a new life, which asks all members to let it in. Its seat says
 // since which epoch it is in. So a chair stays the chair until it is lost.
 //
 //   - The chair lets a new life in when all members hear it. A life that one of them cannot reach would be lost again.
@@ -49,7 +49,7 @@
 //
 // Both may hear the chair. Each member tells its chair which members it has lost by silence (Miss). The caller hands that on when a lease is over:
 // a member that has stopped is lost by the chair then, too. If the chair still hears both, it loses the
-// junior one of them, if it has a quorum without it. The junior one is apart. It comes again, and knocks, and is let in
+// junior one of them, if it has a quorum without it. The junior one is apart. It comes again, asks, and is let in
 // when the other one hears it.
 //
 // # Lives that are apart
@@ -75,7 +75,7 @@
 // # What is assumed
 //
 //   - A process stops for good, or works as it should. A process that is started again has a later
-//     life. It knocks when the life before has ended, or has let go.
+//     life. It asks when the life before has ended, or has let go.
 //   - Messages from one node to another arrive once, in any order, until the receiver has lost the
 //     sender. From then on nothing of that life arrives. Of parked lives nothing is assumed: questions and answers may be lost.
 //   - A loss for silence may be wrong: the process may run. An end, or a leave, is true. A node may be

@@ -56,8 +56,8 @@ func TestNewLifeWaitsForALease(t *testing.T) {
 	if e := m.Epoch(); e.Has(1) || e.Has(2) || m.Apart() {
 		t.Fatalf("node 0 is in epoch %+v, apart: %t", e, m.Apart())
 	}
-	m.Knock(2, 7, "")
-	m.Knock(1, 8, "")
+	m.Join(2, 7, "")
+	m.Join(1, 8, "")
 	if e := m.Epoch(); e.Has(1) || e.Has(2) {
 		t.Errorf("it is in epoch %+v, and node 1 may think that it is the only one left", e)
 	}
@@ -124,31 +124,31 @@ func TestNewLifeThatSomeHaveAccepted(t *testing.T) {
 }
 
 // A member tells its chair of a new life, once. The chair lets in no life beside another one of the same node.
-func TestKnocks(t *testing.T) {
+func TestJoins(t *testing.T) {
 	first := whole(4)
 	first.Seats[3].State = Left
 	m, chair := New(1, first, always), New(0, first, always)
-	out := m.Knock(3, 7, "here")
+	out := m.Join(3, 7, "here")
 	if len(out) != 1 || out[0].To != 0 || out[0].Seats[3] != (Seat{Life: 7, Address: "here"}) {
-		t.Fatalf("node 1 says %+v, want the knock, to node 0", out)
+		t.Fatalf("node 1 says %+v, want the Join, to node 0", out)
 	}
-	if again := m.Knock(3, 7, "here"); len(again) > 0 {
-		t.Errorf("to the same knock it says %+v, want nothing", again)
+	if again := m.Join(3, 7, "here"); len(again) > 0 {
+		t.Errorf("to the same Join it says %+v, want nothing", again)
 	}
 	asks, err := chair.Step(1, out[0].Message)
 	if err != nil || len(asks) > 0 {
 		t.Errorf("the chair says %+v, %v, and does not know yet whether all hear the new life", asks, err)
 	}
-	asks = append(asks, chair.Knock(3, 7, "here")...)
+	asks = append(asks, chair.Join(3, 7, "here")...)
 	more, err := chair.Step(2, out[0].Message)
 	asks = append(asks, more...)
 	if err != nil || len(asks) != 2 || asks[0].Kind != Ask {
 		t.Errorf("the chair says %+v, %v, want two to ask", asks, err)
 	}
-	// A knock that comes while a loss is decided is heard after it.
+	// A Join that comes while a loss is decided is heard after it.
 	chair = New(0, first, always)
 	chair.Lost(2, Ended)
-	chair.Knock(3, 7, "")
+	chair.Join(3, 7, "")
 	if _, err := chair.Step(1, out[0].Message); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestKnocks(t *testing.T) {
 		t.Errorf("after epoch 2 the chair says %+v, %v, want it to ask for epoch 3", asks, err)
 	}
 	chair = New(0, first, always)
-	if out := chair.Knock(2, 9, ""); len(out) > 0 {
+	if out := chair.Join(2, 9, ""); len(out) > 0 {
 		t.Errorf("node 2 is there, and its next life makes the chair say %+v", out)
 	}
 }
@@ -179,7 +179,7 @@ func TestNewLifeBesideOneThatHasLetGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Lost(0, Ended)
-	if m.Knock(2, 9, ""); !m.Epoch().Has(2) {
+	if m.Join(2, 9, ""); !m.Epoch().Has(2) {
 		t.Errorf("node 2 has ended, and does not come in: %+v", m.Epoch())
 	}
 
@@ -188,7 +188,7 @@ func TestNewLifeBesideOneThatHasLetGo(t *testing.T) {
 	late.Seats[2].State = Silent
 	m = New(1, late, always)
 	m.Lost(0, Ended)
-	if m.Knock(0, 9, ""); !m.Epoch().Has(0) {
+	if m.Join(0, 9, ""); !m.Epoch().Has(0) {
 		t.Errorf("node 0 does not come in beside one that was lost before: %+v", m.Epoch())
 	}
 }
@@ -206,7 +206,7 @@ func TestLifeThatCameAndWent(t *testing.T) {
 		t.Errorf("it says %+v, %v, want nothing", out, err)
 	}
 	m.Lost(0, Ended)
-	if m.Knock(3, 9, ""); m.Epoch().Has(3) {
+	if m.Join(3, 9, ""); m.Epoch().Has(3) {
 		t.Errorf("node 3 is in, and life 5 of node 2 may think that it is the only one left: %+v", m.Epoch())
 	}
 	m.Quiet(2)
@@ -227,9 +227,9 @@ func TestEpochWithoutThisNode(t *testing.T) {
 	}
 }
 
-// knocksOf is what a member says that hears a new life of one node of five.
-func knocksOf(node int, life uint64) Message {
-	m := Message{Kind: Knock, Number: 1, Seats: make([]Seat, 5)}
+// joinOf is what a member says that hears a new life of one node of five.
+func joinOf(node int, life uint64) Message {
+	m := Message{Kind: Join, Number: 1, Seats: make([]Seat, 5)}
 	m.Seats[node].Life = life
 	return m
 }
@@ -262,9 +262,9 @@ func TestAllAcceptANewLife(t *testing.T) {
 	first := whole(5)
 	first.Seats[3].State, first.Seats[4].State = Left, Left
 	m := New(0, first, always)
-	m.Knock(4, 7, "")
-	steps(t, m, 1, knocksOf(4, 7))
-	steps(t, m, 2, knocksOf(4, 7))
+	m.Join(4, 7, "")
+	steps(t, m, 1, joinOf(4, 7))
+	steps(t, m, 2, joinOf(4, 7))
 	for _, kind := range []Kind{Answer, Accept} {
 		for from := 1; from <= 2; from++ {
 			if m.Epoch().Number != 1 {
@@ -283,44 +283,44 @@ func TestHearsNewLives(t *testing.T) {
 	first := whole(5)
 	first.Seats[4].State = Left
 	m := New(2, first, always)
-	if out := steps(t, m, 3, knocksOf(4, 7)); len(out) > 0 {
+	if out := steps(t, m, 3, joinOf(4, 7)); len(out) > 0 {
 		t.Errorf("node 3 hears life 7, and node 2 says %+v, want nothing", out)
 	}
-	if out := m.Knock(4, 8, ""); len(out) != 1 || out[0].Kind != Knock || out[0].Seats[4].Life != 8 {
-		t.Errorf("it says %+v, want a Knock of life 8", out)
+	if out := m.Join(4, 8, ""); len(out) != 1 || out[0].Kind != Join || out[0].Seats[4].Life != 8 {
+		t.Errorf("it says %+v, want a Join of life 8", out)
 	}
-	steps(t, m, 1, knocksOf(4, 7))
-	if out := m.Lost(0, Ended); len(out) != 1 || out[0].To != 1 || out[0].Kind != Knock || out[0].Seats[4].Life != 8 {
-		t.Errorf("it says %+v, want a Knock of life 8 to the next chair", out)
+	steps(t, m, 1, joinOf(4, 7))
+	if out := m.Lost(0, Ended); len(out) != 1 || out[0].To != 1 || out[0].Kind != Join || out[0].Seats[4].Life != 8 {
+		t.Errorf("it says %+v, want a Join of life 8 to the next chair", out)
 	}
 }
 
 // The chair lets in no life that was in before, and no next life beside a member. A new life of a member has heard nothing yet.
-func TestKnocksThatAreNotLetIn(t *testing.T) {
+func TestJoinsThatAreNotLetIn(t *testing.T) {
 	m := New(0, whole(2), always)
 	m.Lost(1, Ended)
-	if m.Knock(1, 1, ""); m.Epoch().Number != 2 {
+	if m.Join(1, 1, ""); m.Epoch().Number != 2 {
 		t.Errorf("a life that has ended came in again: %+v", m.Epoch())
 	}
 	m = New(0, whole(5), always)
-	m.Knock(4, 7, "")
+	m.Join(4, 7, "")
 	for from := 1; from < 5; from++ {
-		if out := steps(t, m, from, knocksOf(4, 7)); len(out) > 0 {
+		if out := steps(t, m, from, joinOf(4, 7)); len(out) > 0 {
 			t.Errorf("node 4 is there, all hear its next life, and the chair says %+v", out)
 		}
 	}
 	first := whole(5)
 	first.Seats[3].State, first.Seats[4].State = Left, Left
 	m = New(0, first, always)
-	m.Knock(4, 7, "")
-	steps(t, m, 2, knocksOf(4, 7))
+	m.Join(4, 7, "")
+	steps(t, m, 2, joinOf(4, 7))
 	e := slices.Clone(first.Seats)
 	e[2] = Seat{Life: 5, State: In, Since: 2}
 	steps(t, m, 1, Message{Kind: Enter, Number: 2, Seats: e})
-	if out := steps(t, m, 1, knocksOf(4, 7)); len(out) > 0 {
+	if out := steps(t, m, 1, joinOf(4, 7)); len(out) > 0 {
 		t.Errorf("node 2 has a new life, which has not heard life 7, and the chair says %+v", out)
 	}
-	if out := steps(t, m, 2, knocksOf(4, 7)); len(out) != 2 || out[0].Kind != Ask {
+	if out := steps(t, m, 2, joinOf(4, 7)); len(out) != 2 || out[0].Kind != Ask {
 		t.Errorf("all hear life 7, and the chair says %+v, want two to ask", out)
 	}
 }

@@ -9,17 +9,17 @@ import (
 
 // Member is a node's part in the membership. One goroutine at a time uses it.
 type Member struct {
-	me     int
-	life   uint64
-	epoch  Epoch
-	view   []State // by node: its state, as this node sees it
-	sure   func(node int) bool
-	doubts []bool // nodes that have ended, and may have lost this one before
-	quiet  []bool // nodes that have let go, since this one was in touch with them and gave them up
-	apart  bool
-	asked  []*Message // by node: an Ask of a node that is not this one's chair, yet
-	knocks []Seat     // new lives that want to come in; they are not In yet
-	near   [][]uint64 // by node, and by member: the new life that the member hears
+	me      int
+	life    uint64
+	epoch   Epoch
+	view    []State // by node: its state, as this node sees it
+	sure    func(node int) bool
+	doubts  []bool // nodes that have ended, and may have lost this one before
+	quiet   []bool // nodes that have let go, since this one was in touch with them and gave them up
+	apart   bool
+	asked   []*Message // by node: an Ask of a node that is not this one's chair, yet
+	joining []Seat     // new lives that want to come in; they are not In yet
+	near    [][]uint64 // by node, and by member: the new life that the member hears
 
 	// The members that this node has lost by silence, as it has told its chair in this epoch. If the chair is lost, an epoch follows.
 	missing []Seat
@@ -37,7 +37,7 @@ type Member struct {
 func New(me int, first Epoch, sure func(node int) bool) *Member {
 	nodes := len(first.Seats)
 	m := &Member{
-		me: me, life: first.Seats[me].Life, view: make([]State, nodes), asked: make([]*Message, nodes), knocks: make([]Seat, nodes),
+		me: me, life: first.Seats[me].Life, view: make([]State, nodes), asked: make([]*Message, nodes), joining: make([]Seat, nodes),
 		sure: sure, doubts: make([]bool, nodes), quiet: make([]bool, nodes), near: make([][]uint64, nodes),
 	}
 	for i := range m.near {
@@ -123,7 +123,7 @@ func (m *Member) moved() []Letter {
 	}
 	var out []Letter
 	if heard := m.heard(); someLife(heard) {
-		out = append(out, Letter{c, Message{Kind: Knock, Number: m.epoch.Number, Seats: heard}})
+		out = append(out, Letter{c, Message{Kind: Join, Number: m.epoch.Number, Seats: heard}})
 	}
 	if silent := m.silent(c); someLife(silent) && !slices.Equal(silent, m.missing) {
 		m.missing = silent
@@ -139,7 +139,7 @@ func (m *Member) moved() []Letter {
 // heard are the new lives that this node hears.
 func (m *Member) heard() []Seat {
 	heard := make([]Seat, len(m.view))
-	for i, s := range m.knocks {
+	for i, s := range m.joining {
 		if m.near[i][m.me] == s.Life {
 			heard[i] = s
 		}
@@ -195,22 +195,22 @@ func (m *Member) hearing() []bool {
 	return heard
 }
 
-// Knock says that this node hears a new life of a node, which wants to come in. It does when all that is
+// Join says that this node hears a new life of a node, which wants to come in. It does when all that is
 // lost is agreed on, and all members hear it.
-func (m *Member) Knock(node int, life uint64, address string) []Letter {
-	knocks := make([]Seat, len(m.view))
-	knocks[node] = Seat{Life: life, Address: address}
-	return m.knocked(m.me, knocks)
+func (m *Member) Join(node int, life uint64, address string) []Letter {
+	joining := make([]Seat, len(m.view))
+	joining[node] = Seat{Life: life, Address: address}
+	return m.noteJoining(m.me, joining)
 }
 
-// knocked notes new lives, and which member hears them. A life that is known changes nothing.
-func (m *Member) knocked(by int, seats []Seat) []Letter {
+// noteJoining notes new lives, and which member hears them. A life that is known changes nothing.
+func (m *Member) noteJoining(by int, seats []Seat) []Letter {
 	news := false
 	for i, s := range seats {
-		if s.Life <= m.epoch.Seats[i].Life || s.Life < m.knocks[i].Life || m.near[i][by] >= s.Life {
+		if s.Life <= m.epoch.Seats[i].Life || s.Life < m.joining[i].Life || m.near[i][by] >= s.Life {
 			continue
 		}
-		m.knocks[i] = Seat{Life: s.Life, Address: s.Address}
+		m.joining[i] = Seat{Life: s.Life, Address: s.Address}
 		m.near[i][by], news = s.Life, true
 	}
 	if !news {
@@ -240,8 +240,8 @@ func (m *Member) Step(from int, in Message) ([]Letter, error) {
 		out = m.accepted(from, in)
 	case Enter:
 		out = m.enter(Epoch{in.Number, in.Seats})
-	case Knock:
-		out = m.knocked(from, in.Seats)
+	case Join:
+		out = m.noteJoining(from, in.Seats)
 	case Miss:
 		out = m.missed(from, in.Seats)
 	}
@@ -334,8 +334,8 @@ func (m *Member) adopt(e Epoch) {
 				m.near[k][i] = 0
 			}
 		}
-		if m.knocks[i].Life <= s.Life {
-			m.knocks[i] = Seat{}
+		if m.joining[i].Life <= s.Life {
+			m.joining[i] = Seat{}
 		}
 	}
 }

@@ -22,9 +22,9 @@ const (
 	Accept
 	// Enter says that an epoch is decided, with Number and Seats.
 	Enter
-	// Knock goes to the chair. Seats has the new lives that the sender hears, and that want to come in. A
+	// Join goes to the chair. Seats has the new lives that the sender hears, and that want to come in. A
 	// life that is parked sends its epoch: Number-1 and Seats.
-	Knock
+	Join
 	// Miss goes to the chair. Seats has the lives that the sender has lost by silence.
 	Miss
 )

@@ -105,7 +105,7 @@ func TestHostileOutside(t *testing.T) {
 	first := whole(2)
 	p := NewParked(0, 2, Seat{Life: 9}, Past{Life: 1, Epoch: first, Gone: make([]State, 2)})
 	for what, m := range map[string]Message{
-		"an epoch before the first": {Kind: Knock, Seats: first.Seats},
+		"an epoch before the first": {Kind: Join, Seats: first.Seats},
 		"another's ballot":          {Kind: Ask, Number: 2, Ballot: Ballot{Chair: 0, Try: 1, Round: 1}, Seats: first.Seats, Gone: make([]State, 2)},
 		"another's offer":           {Kind: Offer, Number: 2, Ballot: Ballot{Chair: 0, Try: 1, Round: 1}, Seats: first.Seats},
 		"an answer":                 {Kind: Accept, Number: 2, Ballot: Ballot{Chair: 1, Try: 1, Round: 1}},

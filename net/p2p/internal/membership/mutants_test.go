@@ -21,7 +21,7 @@ var telling = []string{
 	"member.go Member.gone: m.view[node].certain() && !m.doubts[node]: without the second",
 	"chair.go Member.answered: m.epoch.later(in.Taken, m.best): never",
 	"chair.go Member.next: !m.settled(): never",
-	"chair.go Member.known: m.epoch.Has(i) && m.near[node][i] != m.knocks[node].Life: never",
+	"chair.go Member.known: m.epoch.Has(i) && m.near[node][i] != m.joining[node].Life: never",
 	"chair.go Member.accepted: !m.quorum(m.answers) || m.admits(m.offer) && !m.all(m.answers): without the second",
 	"chair.go Member.admitted: !m.all(m.agree): never",
 	"parked.go Parked.answer: p.promised, p.turn = in.Ballot, follows: dropped",

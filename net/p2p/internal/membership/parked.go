@@ -10,8 +10,8 @@ import (
 // A life that is apart lets go of everything, and its process goes on as another life. The new life is parked: it is no
 // member of an epoch, and it knows what the life before knew. It asks each node that it can reach.
 //
-//	parked ──Knock──▶ a member      lets it in as any other new life
-//	       ──Knock──▶ one more      each tells the other its last epoch
+//	parked ──Join──▶ a member      lets it in as any other new life
+//	       ──Join──▶ one more      each tells the other its last epoch
 //	       ──Ask────▶ one more ◀─▶  the parked lives decide on the next epoch themselves
 //
 // Each parked life votes in the place of the life before, for the epoch that follows the last one. Parked lives and members have
@@ -123,7 +123,7 @@ func (p *Parked) last() (Epoch, Seat) {
 // Says is what it says to each life that it can reach.
 func (p *Parked) Says() Message {
 	last, self := p.last()
-	out := Message{Kind: Knock, Number: last.Number + 1, Seats: last.Seats, Self: self}
+	out := Message{Kind: Join, Number: last.Number + 1, Seats: last.Seats, Self: self}
 	switch p.turn {
 	case asks:
 		out.Kind, out.Ballot, out.Gone = Ask, p.ballot, p.past.Gone
@@ -136,9 +136,9 @@ func (p *Parked) Says() Message {
 // Answers is what it answers to a node that is outside. An error says that no correct node asks this.
 func (p *Parked) Answers(from int, in Message) (Message, error) {
 	switch {
-	case in.Kind != Knock && in.Kind != Ask && in.Kind != Offer || in.Number == 0:
+	case in.Kind != Join && in.Kind != Ask && in.Kind != Offer || in.Number == 0:
 		return Message{}, fmt.Errorf("%w: node %d is outside, and says kind %d of epoch %d", ErrMessage, from, in.Kind, in.Number)
-	case in.Kind != Knock && in.Ballot.Chair != from:
+	case in.Kind != Join && in.Ballot.Chair != from:
 		return Message{}, fmt.Errorf("%w: node %d asks for chair %d", ErrMessage, from, in.Ballot.Chair)
 	}
 	return p.answer(in), nil
@@ -152,7 +152,7 @@ func (p *Parked) answer(in Message) Message {
 		last, self := p.last()
 		return Message{Kind: Enter, Number: last.Number, Seats: last.Seats, Self: self}
 	}
-	if in.Kind == Knock || p.past.Epoch.later(p.promised, in.Ballot) {
+	if in.Kind == Join || p.past.Epoch.later(p.promised, in.Ballot) {
 		return Message{Kind: Answer, Number: in.Number, Ballot: p.promised} // which is not the one that asks
 	}
 	p.promised, p.turn = in.Ballot, follows

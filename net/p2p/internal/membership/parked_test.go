@@ -89,9 +89,9 @@ func TestParkedPromise(t *testing.T) {
 		return Message{Kind: Ask, Number: number, Ballot: b, Seats: e.Seats, Gone: make([]State, 3), Self: Seat{Life: 8}}
 	}
 	p, offer := outside(), seatsWith(1, Seat{Life: 9, State: In, Since: 5})
-	knock := Message{Kind: Knock, Number: 5, Seats: whole(3).Seats, Self: Seat{Life: 8}}
-	if a, err := p.Answers(2, knock); err != nil || a.Kind != Answer || a.Self.Life != 0 {
-		t.Errorf("to a Knock it says %+v, %v, want an Answer that is no vote", a, err)
+	join := Message{Kind: Join, Number: 5, Seats: whole(3).Seats, Self: Seat{Life: 8}}
+	if a, err := p.Answers(2, join); err != nil || a.Kind != Answer || a.Self.Life != 0 {
+		t.Errorf("to a Join it says %+v, %v, want an Answer that is no vote", a, err)
 	}
 	a, err := p.Answers(2, ask(5, ballot(2, 3)))
 	if err != nil || a.Kind != Answer || a.Ballot != ballot(2, 3) || a.Self.Life != 9 || a.Seats != nil {
@@ -112,7 +112,7 @@ func TestParkedPromise(t *testing.T) {
 		voted bool
 	}{
 		{"an earlier ballot", 0, ask(5, ballot(0, 2)), false},
-		{"a Knock", 2, knock, false},
+		{"a Join", 2, join, false},
 		{"an Offer of an earlier ballot", 0, Message{Kind: Offer, Number: 5, Ballot: ballot(0, 2), Seats: whole(3).Seats}, false},
 		{"the same ballot again", 2, ask(5, ballot(2, 3)), true},
 		{"a later ballot", 0, ask(5, ballot(0, 4)), true},
@@ -152,15 +152,15 @@ func TestParkedTells(t *testing.T) {
 			case way == 0:
 				p.Hears(0, Message{Kind: Enter, Number: 6, Seats: seats, Self: c.self})
 			default:
-				if _, err := p.Answers(0, Message{Kind: Knock, Number: 7, Seats: seats, Self: c.self}); err != nil {
+				if _, err := p.Answers(0, Message{Kind: Join, Number: 7, Seats: seats, Self: c.self}); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := p.Says(); got.Kind != Knock || got.Number != c.number+1 || got.Self.Life != c.vouch {
-				t.Errorf("%s: it says %+v, want a Knock for epoch %d, by life %d", name, got, c.number+1, c.vouch)
+			if got := p.Says(); got.Kind != Join || got.Number != c.number+1 || got.Self.Life != c.vouch {
+				t.Errorf("%s: it says %+v, want a Join for epoch %d, by life %d", name, got, c.number+1, c.vouch)
 			}
 			// A question about an epoch that is over is answered with the last one.
-			got, err := p.Answers(0, Message{Kind: Knock, Number: 2, Seats: whole(3).Seats})
+			got, err := p.Answers(0, Message{Kind: Join, Number: 2, Seats: whole(3).Seats})
 			if err != nil || got.Kind != Enter || got.Number != c.number || got.Self.Life != c.vouch {
 				t.Errorf("%s: it answers %+v, %v, want Enter for epoch %d, by life %d", name, got, err, c.number, c.vouch)
 			}
@@ -176,7 +176,7 @@ func TestParkedTries(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Ballot{Chair: 1, Try: 1, Round: 4}
-	for i, kind := range []Kind{Knock, Ask, Ask} {
+	for i, kind := range []Kind{Join, Ask, Ask} {
 		if p.Tries(); p.Says().Kind != kind || kind == Ask && p.Says().Ballot != want {
 			t.Errorf("after call %d it says %+v, want kind %d", i+1, p.Says(), kind)
 		}
@@ -193,7 +193,7 @@ func TestParkedTries(t *testing.T) {
 	// A chair that has lost to another one, and hears of no more, tries with a later ballot.
 	p.Hears(0, Message{Kind: Answer, Number: 5, Ballot: Ballot{Chair: 0, Try: 1, Round: 6}})
 	p.Tries()
-	if p.Says().Kind != Knock {
+	if p.Says().Kind != Join {
 		t.Errorf("another chair is ahead, and it says %+v", p.Says())
 	}
 	if p.Tries(); p.Says().Ballot.Round != 7 {
@@ -205,8 +205,8 @@ func TestParkedTries(t *testing.T) {
 	for what, p := range map[string]*Parked{"it has just started": fresh, "epoch 5 is without it": excluded} {
 		p.Tries()
 		p.Turns()
-		if p.Says().Kind != Knock {
-			t.Errorf("%s: it says %+v, want a Knock", what, p.Says())
+		if p.Says().Kind != Join {
+			t.Errorf("%s: it says %+v, want a Join", what, p.Says())
 		}
 		e := p.Epoch()
 		a, err := p.Answers(0, Message{Kind: Ask, Number: e.Number + 1, Ballot: other, Seats: e.Seats, Gone: make([]State, 3)})
@@ -271,7 +271,7 @@ func TestParkedChair(t *testing.T) {
 	p.Hears(3, accept)
 	says("after one Accept", Offer)
 	p.Hears(0, accept)
-	if p.Turns(); !p.In() || p.Epoch().Number != 5 || p.Says().Kind != Knock || p.Says().Self.Life != 9 {
+	if p.Turns(); !p.In() || p.Epoch().Number != 5 || p.Says().Kind != Join || p.Says().Self.Life != 9 {
 		t.Errorf("after two Accepts it is in: %t, and says %+v, want that it is in epoch 5, and vouches for that", p.In(), p.Says())
 	}
 }

@@ -51,7 +51,7 @@ func newWorld(nodes, left, faults int) *world {
 	first := whole(nodes)
 	for i := range nodes {
 		first.Seats[i].Life = uint64(firstLife + i)
-		w.born(i, nil)
+		w.start(i, nil)
 	}
 	for i := nodes - left; i < nodes; i++ {
 		first.Seats[i].State, w.gone[i] = Left, Left
@@ -85,8 +85,8 @@ func (w *world) sure(i int) func(node int) bool {
 	}
 }
 
-// born adds a life. A process that has just started has no part yet, and knows nothing.
-func (w *world) born(node int, part *Parked) {
+// start adds a life. A process that has just started has no part yet, and knows nothing.
+func (w *world) start(node int, part *Parked) {
 	for i := range w.number {
 		w.asked[i], w.told[i] = append(slices.Clone(w.asked[i]), nil), append(slices.Clone(w.told[i]), nil)
 	}
@@ -138,7 +138,7 @@ const (
 	silent              // life hears nothing of other for too long
 	quiet               // life has given other up, and a lease is over since
 	returns             // life has ended, and its node is started again
-	knocks              // life asks other to be let in
+	joining             // life asks other to be let in
 	parks               // life is apart, and lets go of everything: its process goes on as another one
 	again               // life never will be in: its process goes on as another one
 	sends               // life asks other, and both are parked
@@ -162,7 +162,7 @@ type move struct {
 func (m move) String() string {
 	names := []string{
 		"to %d arrives what %d has sent", "%d dies", "%d leaves", "%d knows that %d is gone", "%d is refused by %d",
-		"%d hears nothing of %d", "%d knows that %d has let go", "%d comes back", "%d knocks at %d",
+		"%d hears nothing of %d", "%d knows that %d has let go", "%d comes back", "%d asks %d to let it in",
 		"%d parks", "%d comes again", "%d sends to %d", "what %d has sent comes to %d", "%d has the answer of %d", "%d meets %d",
 		"%d turns", "%d tries", "nodes %d and %d are cut off", "nodes %d and %d are not cut off",
 	}
@@ -275,7 +275,7 @@ func (w *world) outside(i int) (due []move) {
 			continue
 		}
 		if life := uint64(firstLife + i); n.near[w.number[i]][w.number[j]] < life && n.epoch.Seats[w.number[i]].Life < life || n.epoch.Number > part.Epoch().Number {
-			due = append(due, move{what: knocks, life: i, other: j})
+			due = append(due, move{what: joining, life: i, other: j})
 		}
 		for k, m := range w.lanes[j][i] {
 			if m.Kind == Enter {
@@ -409,7 +409,7 @@ func (w *world) play(m move) {
 		c := *part
 		c.self = self
 		w.end(m.life, Ended)
-		w.born(w.number[m.life], &c)
+		w.start(w.number[m.life], &c)
 		return
 	case quiet:
 		w.quiet[m.life][m.other] = true
@@ -426,12 +426,12 @@ func (w *world) play(m move) {
 		return
 	case returns:
 		w.backs--
-		w.born(w.number[m.life], nil)
+		w.start(w.number[m.life], nil)
 		return
-	case knocks:
+	case joining:
 		by = m.other
 		n := w.nodes[by]
-		out = n.Knock(w.number[m.life], uint64(firstLife+m.life), "")
+		out = n.Join(w.number[m.life], uint64(firstLife+m.life), "")
 		w.parked[m.life].Hears(w.number[by], Message{Kind: Enter, Number: n.epoch.Number, Seats: n.epoch.Seats})
 		w.begins(-1)
 	default:
@@ -636,7 +636,7 @@ func (w *world) clone() *world {
 			continue
 		}
 		m := *n
-		m.view, m.asked, m.knocks = slices.Clone(n.view), slices.Clone(n.asked), slices.Clone(n.knocks)
+		m.view, m.asked, m.joining = slices.Clone(n.view), slices.Clone(n.asked), slices.Clone(n.joining)
 		m.answers, m.agree = slices.Clone(n.answers), slices.Clone(n.agree)
 		m.doubts, m.quiet, m.sure = slices.Clone(n.doubts), slices.Clone(n.quiet), c.sure(i)
 		m.near = make([][]uint64, len(n.near))
@@ -690,7 +690,7 @@ func (w *world) key() string {
 			}
 		}
 		b = appendBools(appendBools(b, n.doubts...), n.quiet...)
-		b = appendSeats(appendSeats(b, n.knocks), n.missing)
+		b = appendSeats(appendSeats(b, n.joining), n.missing)
 		for _, near := range n.near {
 			for _, life := range near {
 				b = append(b, byte(life))

@@ -187,7 +187,7 @@ func (a *assembled) carry(o Options, g connmgr.ConnectionGater, private crypto.P
 		return t, nil
 	}
 	small, large := multiplexer(Control), multiplexer(Data)
-	large.Muxer = courtesy{large.Muxer, o.Talk}
+	large.Muxer = yielding{large.Muxer, o.Talk}
 	// The node that dials has the choice. A host that a user has made knows only the usual one.
 	offered := [Kinds][]upgrader.StreamMuxer{Control: {small}, Data: {large, small}}
 	for kind, muxers := range offered {

@@ -45,8 +45,8 @@ type Host struct {
 // protocols are the names of the lanes.
 var protocols = [Kinds]protocol.ID{Control: "/orwl/control/1", Data: "/orwl/data/1"}
 
-// knockProtocol is the name of the stream of a node that wants to come back.
-const knockProtocol protocol.ID = "/orwl/knock/1"
+// joinProtocol is the name of the stream of a node that wants to come back.
+const joinProtocol protocol.ID = "/orwl/join/1"
 
 // New makes the host of a node, or takes the user's. It does not listen yet.
 func New(o Options) (*Host, error) {
@@ -73,7 +73,7 @@ func New(o Options) (*Host, error) {
 // node. A host of the user listens already, wherever it likes.
 func (h *Host) Listen(ctx context.Context, address string) (string, error) {
 	// The handlers are set before a peer can connect.
-	for _, name := range append(protocols[:], knockProtocol) {
+	for _, name := range append(protocols[:], joinProtocol) {
 		h.SetStreamHandler(name, h.take)
 	}
 	if h.own == nil {
@@ -169,16 +169,16 @@ func (h *Host) Deafen() {
 		h.RemoveStreamHandler(protocols[kind])
 	}
 	h.RemoveStreamHandler(sessionProtocol)
-	h.RemoveStreamHandler(knockProtocol)
+	h.RemoveStreamHandler(joinProtocol)
 }
 
-// DialKnock opens the stream of a node that wants to come back.
-func (h *Host) DialKnock(ctx context.Context, number int, address string) (*Conn, error) {
+// DialJoin opens the stream of a node that wants to come back.
+func (h *Host) DialJoin(ctx context.Context, number int, address string) (*Conn, error) {
 	at, err := resolve(ctx, address, h.quic)
 	if err != nil {
 		return nil, err
 	}
-	return h.beside(ctx, h.ids[number], at, Control, knockProtocol)
+	return h.beside(ctx, h.ids[number], at, Control, joinProtocol)
 }
 
 // Close ends a host of our own.
@@ -400,8 +400,8 @@ func (c *Conn) Kind() Kind {
 	return Control
 }
 
-// Knocks reports whether the other side is a node that wants to come back.
-func (c *Conn) Knocks() bool { return c.name == knockProtocol }
+// Joins reports whether the other side is a node that wants to come back.
+func (c *Conn) Joins() bool { return c.name == joinProtocol }
 
 // Remote is the address at the other end.
 func (c *Conn) Remote() multiaddr.Multiaddr { return c.remote }

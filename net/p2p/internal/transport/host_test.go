@@ -216,7 +216,7 @@ func silentStream(t *testing.T, hello time.Duration) bool {
 
 // Bulk offers the processor once for each share while others talk, and not while it is
 // alone, its own grants aside.
-func TestCourtesy(t *testing.T) {
+func TestYielding(t *testing.T) {
 	var talk uint64
 	offers := 0
 	m := manners{talk: func() uint64 { return talk }, offer: func() { offers++ }}
@@ -233,7 +233,7 @@ func TestCourtesy(t *testing.T) {
 			t.Errorf("%d stretches with %d frames beside each: %d offers, want %d", stretches, talked, offers, want)
 		}
 	}
-	const each = stretch / courteousShare
+	const each = stretch / yieldShare
 	pass(10, 1, 0)
 	pass(10, small, 0)
 	pass(10, small+1, 9*each+1) // it finds out at the end of the first

@@ -11,14 +11,14 @@ import (
 var (
 	// ErrExpired ends a session whose lease is over.
 	ErrExpired = errors.New("session: the lease is over")
-	// ErrLate is a welcome that comes so late after the hello that the lease would be over. The
+	// ErrLate is an admission that comes so late after the hello that the lease would be over. The
 	// session has nothing yet: it connects again.
-	ErrLate = errors.New("session: the home has welcomed the session too late")
+	ErrLate = errors.New("session: the home has admitted the session too late")
 )
 
 // Client is the session's end: it says hello, beats, and lets go in time.
 //
-//	new ──▶ connected ──▶ welcome ──▶ over
+//	new ──▶ connected ──▶ admitted ──▶ over
 //	           ▲              │
 //	           └── connection ┘
 //
@@ -29,8 +29,8 @@ type Client struct {
 
 	link   link
 	lease  Lease
-	known  bool // it was welcomed
-	speaks bool // it is welcome on this connection
+	known  bool // it was admitted
+	speaks bool // it is admitted on this connection
 	over   error
 
 	began  int64 // when it connected
@@ -47,10 +47,10 @@ func NewClient(id []byte, who string) *Client { return &Client{id: id, who: who}
 // Over is why the session is over, or nil.
 func (c *Client) Over() error { return c.over }
 
-// Lease is the session's, once it is welcome.
+// Lease is the session's, once it is admitted.
 func (c *Client) Lease() Lease { return c.lease }
 
-// Known reports whether the session was ever welcome.
+// Known reports whether the session was ever admitted.
 func (c *Client) Known() bool { return c.known }
 
 // Out returns the messages to send, in order.
@@ -108,12 +108,12 @@ func (c *Client) Take(now int64, m Message) error {
 	switch {
 	case err != nil:
 		return err
-	case m.Welcome != nil:
-		return c.welcome(now, m.Welcome)
+	case m.Admission != nil:
+		return c.admitted(now, m.Admission)
 	case m.Bye != nil:
 		c.over = fmt.Errorf("%w: the home says: %s", ErrExpired, m.Bye.Why)
 	case !c.speaks:
-		return fmt.Errorf("%w: the home speaks before its welcome", ErrMessage)
+		return fmt.Errorf("%w: the home speaks before its admission", ErrMessage)
 	case m.Echo != nil:
 		return c.echo(m.Echo.Sent)
 	case m.Granted == nil && m.Revoked == nil && m.Lost == nil && m.Answer == nil:
@@ -124,10 +124,10 @@ func (c *Client) Take(now int64, m Message) error {
 	return nil
 }
 
-// welcome begins to speak, with all that the home has not taken. The first welcome echoes the
+// admitted begins to speak, with all that the home has not taken. The first admission echoes the
 // hello. A later one renews nothing: messages that the client has not taken come behind it, and a
 // Revoked among them must come before the lease is renewed. The home sends an Echo behind them.
-func (c *Client) welcome(now int64, w *Welcome) error {
+func (c *Client) admitted(now int64, w *Admission) error {
 	lease := leaseOf(w)
 	switch {
 	case c.known && lease != c.lease:
@@ -184,7 +184,7 @@ func (c *Client) expired(now int64) bool {
 type Lease = leases.Terms
 
 // leaseOf is the lease that a home offers.
-func leaseOf(w *Welcome) Lease {
+func leaseOf(w *Admission) Lease {
 	return Lease{Lease: time.Duration(w.Length), Skew: time.Duration(w.Skew)}
 }
 

@@ -5,27 +5,27 @@ import (
 	"testing"
 )
 
-// welcomes is a welcome for a hello that was sent at a time. The lease is 1000 and the skew
+// admits is an admission for a hello that was sent at a time. The lease is 1000 and the skew
 // 100: a client lets go 900 after its newest beat that was echoed.
-func welcomes(sent int64) Message {
-	return Message{Welcome: &Welcome{Session: 1, Length: 1000, Skew: 100, Sent: sent}}
+func admits(sent int64) Message {
+	return Message{Admission: &Admission{Session: 1, Length: 1000, Skew: 100, Sent: sent}}
 }
 
 func echoes(sent int64) Message { return Message{Echo: &Beat{Sent: sent}} }
 
 // TestRenewal has a client say hello at 0 and again at 800. It lets go at 900, or 900 after the
-// second hello. The second welcome renews nothing: what the home has said before comes behind it.
+// second hello. The second admission renews nothing: what the home has said before comes behind it.
 func TestRenewal(t *testing.T) {
 	lost := Message{Number: 1, Revoked: &Loss{Request: 1}}
 	for what, c := range map[string]struct {
 		takes []Message // from 800 on
 		ends  int64
 	}{
-		"nothing":                               {nil, 900},
-		"a welcome":                             {[]Message{welcomes(800)}, 900},
-		"a welcome, and what was said before":   {[]Message{welcomes(800), lost}, 900},
-		"an echo of the hello behind these two": {[]Message{welcomes(800), lost, echoes(800)}, 1700},
-		"an echo of the first hello":            {[]Message{welcomes(800), lost, echoes(0)}, 900},
+		"nothing":                                {nil, 900},
+		"an admission":                           {[]Message{admits(800)}, 900},
+		"an admission, and what was said before": {[]Message{admits(800), lost}, 900},
+		"an echo of the hello behind these two":  {[]Message{admits(800), lost, echoes(800)}, 1700},
+		"an echo of the first hello":             {[]Message{admits(800), lost, echoes(0)}, 900},
 	} {
 		client := NewClient(make([]byte, sizeID), "a")
 		client.Connect(0)
@@ -34,7 +34,7 @@ func TestRenewal(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		takes(10, welcomes(0))
+		takes(10, admits(0))
 		client.Connect(800)
 		for _, m := range c.takes {
 			takes(810, m)
@@ -53,7 +53,7 @@ func TestRenewal(t *testing.T) {
 // next session, however many have come.
 func TestForcedWhileAway(t *testing.T) {
 	const forced, back = 10, 500
-	for come := range 5 { // of: welcome, granted, revoked, echo
+	for come := range 5 { // of: admission, granted, revoked, echo
 		queue := newFIFO()
 		home := NewHome(Lease{Lease: 1000, Skew: 100}, queue)
 		holder := NewClient(make([]byte, sizeID), "holder")
@@ -70,7 +70,7 @@ func TestForcedWhileAway(t *testing.T) {
 			}
 			return said
 		}
-		for _, m := range send(0, 1) { // the welcome
+		for _, m := range send(0, 1) { // the admission
 			if err := holder.Take(0, m); err != nil {
 				t.Fatal(err)
 			}

@@ -14,14 +14,14 @@
 //
 // # Messages
 //
-// A connection begins with Hello and Welcome. Messages with a number are kept by their sender
+// A connection begins with Hello and Admission. Messages with a number are kept by their sender
 // until the receiver has taken them, and are sent again on the next connection. So each is taken
 // once and in order, whatever happens to connections. A call of the client gets one Answer.
 // A Request gets Granted, later, or an Answer that says why not:
 //
 //	client                          home
 //	Hello ───────────────────────▶
-//	      ◀─────────────────────── Welcome    the lease
+//	      ◀─────────────────────── Admission  the lease
 //	Request 1 "a" ───────────────▶            the end of the queue of "a"
 //	      ◀─────────────────────── Granted    request 1, fence 7
 //	Write, request 1, fence 7 ───▶            refused if the fence is not current
@@ -43,12 +43,12 @@
 // A forced release asks first: Revoked tells the holder to let go. The home takes the request
 // after Length+Skew if it is not released by then. So a holder that has not heard Revoked must not
 // renew its lease: each echo comes behind all that the home has said before. A client that
-// connects again gets Welcome, what it has not taken, and then the echo of its Hello:
+// connects again gets Admission, what it has not taken, and then the echo of its Hello:
 //
 //	client                          home
 //	                                Revoked, request 1: the connection breaks
 //	Hello, known ────────────────▶
-//	      ◀─────────────────────── Welcome    renews nothing
+//	      ◀─────────────────────── Admission  renews nothing
 //	      ◀─────────────────────── Revoked    again
 //	      ◀─────────────────────── Echo       of the hello, renews the lease
 package protocol

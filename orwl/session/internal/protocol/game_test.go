@@ -36,7 +36,7 @@ type flaws struct {
 	sudden  bool  // a forced release does not ask first
 	twice   bool  // messages that come again are taken again
 	forgets bool  // a client does not say again what was not taken
-	hopes   bool  // every welcome renews a client's lease
+	hopes   bool  // every admission renews a client's lease
 }
 
 type game struct {
@@ -276,11 +276,11 @@ func (g *game) flush(now int64) {
 	for _, o := range g.home.Out() {
 		for _, p := range g.players {
 			if w := p.wire; w != nil && w.conn == o.Conn {
-				if m := o.Message; m.Welcome != nil || m.Echo != nil || m.Number > 0 || m.Bye != nil {
-					if m.Welcome != nil {
-						welcome := *m.Welcome
-						welcome.Length = gameLength
-						m.Welcome = &welcome
+				if m := o.Message; m.Admission != nil || m.Echo != nil || m.Number > 0 || m.Bye != nil {
+					if m.Admission != nil {
+						admission := *m.Admission
+						admission.Length = gameLength
+						m.Admission = &admission
 					}
 					w.down = append(w.down, flight{g.later(w, w.down), m})
 				}
@@ -320,15 +320,15 @@ func (p *gamer) step() error {
 		for len(w.down) > 0 && w.down[0].at <= g.now {
 			m := w.down[0].m
 			w.down = w.down[1:]
-			if g.forgets && m.Welcome != nil {
+			if g.forgets && m.Admission != nil {
 				p.client.link.kept = nil
 			}
 			if err := p.client.Take(p.clock.at(g.now)-g.late, m); errors.Is(err, ErrLate) {
 				g.events["late"]++
 				p.cut()
 				break
-			} else if g.hopes && m.Welcome != nil {
-				p.client.echoed = max(p.client.echoed, m.Welcome.Sent)
+			} else if g.hopes && m.Admission != nil {
+				p.client.echoed = max(p.client.echoed, m.Admission.Sent)
 			} else if err != nil {
 				return fmt.Errorf("at %d: client %d: %w", g.now, p.number, err)
 			}
@@ -483,7 +483,7 @@ func TestGamesCatch(t *testing.T) {
 		"a forced release that does not ask": {sudden: true},
 		"messages that are taken twice":      {twice: true},
 		"a client that does not say again":   {forgets: true},
-		"a client that a welcome renews":     {hopes: true},
+		"a client that an admission renews":  {hopes: true},
 	} {
 		caught := false
 		for seed := uint64(0); seed < 1000 && !caught; seed++ {

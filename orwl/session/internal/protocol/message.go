@@ -11,7 +11,7 @@ import (
 )
 
 // Version is the version of all messages.
-const Version = 3
+const Version = 4
 
 // ErrMessage is bytes that are no message of this version.
 var ErrMessage = errors.New("session: not a message")
@@ -37,12 +37,12 @@ type Message struct {
 	Revoke   *Revoke   `msgpack:"revoke,omitempty"`
 
 	// A home says these.
-	Welcome *Welcome `msgpack:"welcome,omitempty"`
-	Echo    *Beat    `msgpack:"echo,omitempty"`
-	Granted *Granted `msgpack:"granted,omitempty"`
-	Revoked *Loss    `msgpack:"revoked,omitempty"`
-	Lost    *Loss    `msgpack:"lost,omitempty"`
-	Answer  *Answer  `msgpack:"answer,omitempty"`
+	Admission *Admission `msgpack:"admission,omitempty"`
+	Echo      *Beat      `msgpack:"echo,omitempty"`
+	Granted   *Granted   `msgpack:"granted,omitempty"`
+	Revoked   *Loss      `msgpack:"revoked,omitempty"`
+	Lost      *Loss      `msgpack:"lost,omitempty"`
+	Answer    *Answer    `msgpack:"answer,omitempty"`
 
 	// Bye is the last word of either: the session is over, and why.
 	Bye *Bye `msgpack:"bye,omitempty"`
@@ -52,16 +52,16 @@ type Message struct {
 type Hello struct {
 	ID    []byte `msgpack:"id"`    // a secret of the session
 	Who   string `msgpack:"who"`   // how lists describe the session
-	Known bool   `msgpack:"known"` // the session was welcomed before
+	Known bool   `msgpack:"known"` // the session was admitted before
 	Sent  int64  `msgpack:"sent"`  // see Beat
 }
 
-// Welcome answers it. The first one of a session is also the echo of the hello.
-type Welcome struct {
+// Admission answers it. The first one of a session is also the echo of the hello.
+type Admission struct {
 	Session uint64 `msgpack:"session"` // its number in lists
 	Length  int64  `msgpack:"length"`  // of the lease, in nanoseconds
 	Skew    int64  `msgpack:"skew"`
-	Sent    int64  `msgpack:"sent"` // Hello.Sent; only the first welcome renews the lease
+	Sent    int64  `msgpack:"sent"` // Hello.Sent; only the first admission renews the lease
 }
 
 // Beat has the time at which it was sent, by the client's clock. Echo returns it, and comes behind all
@@ -225,8 +225,8 @@ func (m *Message) check() error {
 		return bad("its number is %d, want one for a message that is taken once", m.Number)
 	case m.Hello != nil && (len(m.Hello.ID) != sizeID || len(m.Hello.Who) > MaxWho):
 		return bad("hello has an ID of %d bytes, want %d, and %d bytes of description, want at most %d", len(m.Hello.ID), sizeID, len(m.Hello.Who), MaxWho)
-	case m.Welcome != nil && !valid(leaseOf(m.Welcome)):
-		return bad("a lease of %d and a skew of %d", m.Welcome.Length, m.Welcome.Skew)
+	case m.Admission != nil && !valid(leaseOf(m.Admission)):
+		return bad("a lease of %d and a skew of %d", m.Admission.Length, m.Admission.Skew)
 	case m.Write != nil && len(m.Write.Bytes) > MaxBytes:
 		return bad("write has %d bytes, want at most %d", len(m.Write.Bytes), MaxBytes)
 	}
@@ -262,7 +262,7 @@ func (m *Message) says() (things int, numbered bool) {
 			}
 		}
 	}
-	count(false, m.Hello != nil, m.Beat != nil, m.Welcome != nil, m.Echo != nil, m.Bye != nil)
+	count(false, m.Hello != nil, m.Beat != nil, m.Admission != nil, m.Echo != nil, m.Bye != nil)
 	count(true, m.Request != nil, m.Withdraw != nil, m.Release != nil, m.Read != nil, m.Write != nil, m.List != nil, m.Watch != nil, m.Revoke != nil,
 		m.Granted != nil, m.Revoked != nil, m.Lost != nil, m.Answer != nil)
 	return things, numbered

@@ -26,7 +26,7 @@ func messages() []Message {
 		{Number: 6, List: &List{"a", "b"}},
 		{Number: 7, Watch: &Watch{"x", 9}},
 		{Number: 8, Revoke: &Revoke{"x", 9}},
-		{Welcome: &Welcome{Session: 3, Length: 1500, Skew: 250, Sent: 4}},
+		{Admission: &Admission{Session: 3, Length: 1500, Skew: 250, Sent: 4}},
 		{Echo: &Beat{}},
 		{Number: 9, Granted: &Granted{1, Grant{2, 3, true}}},
 		{Number: 10, Revoked: &Loss{1, "why"}},
@@ -82,9 +82,9 @@ func TestRefused(t *testing.T) {
 		"a long name":              map[string]any{"version": Version, "number": 1, "watch": Watch{Name: strings.Repeat("n", MaxName+1)}},
 		"a long prefix":            map[string]any{"version": Version, "number": 1, "list": List{Prefix: strings.Repeat("n", MaxName+1)}},
 		"too many bytes":           map[string]any{"version": Version, "number": 1, "write": Write{Bytes: make([]byte, MaxBytes+1)}},
-		"no lease":                 map[string]any{"version": Version, "welcome": Welcome{}},
-		"a skew as long as that":   map[string]any{"version": Version, "welcome": Welcome{Length: 10, Skew: 10}},
-		"a lease without end":      map[string]any{"version": Version, "welcome": Welcome{Length: 1 << 62}},
+		"no lease":                 map[string]any{"version": Version, "admission": Admission{}},
+		"a skew as long as that":   map[string]any{"version": Version, "admission": Admission{Length: 10, Skew: 10}},
+		"a lease without end":      map[string]any{"version": Version, "admission": Admission{Length: 1 << 62}},
 		"a number":                 7,
 	} {
 		b, err := msgpack.Marshal(v)

@@ -192,8 +192,8 @@ func print(m Message) string {
 		fmt.Fprintf(&b, "%d: ", m.Number)
 	}
 	switch {
-	case m.Welcome != nil:
-		fmt.Fprintf(&b, "welcome, session %d", m.Welcome.Session)
+	case m.Admission != nil:
+		fmt.Fprintf(&b, "admission, session %d", m.Admission.Session)
 	case m.Echo != nil:
 		fmt.Fprintf(&b, "echo %d", m.Echo.Sent)
 	case m.Granted != nil:

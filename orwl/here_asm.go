@@ -1,7 +1,0 @@
-//go:build amd64 || arm64
-
-package orwl
-
-// here is a number of the calling goroutine: two that exist at the same time have different ones. It is where the
-// runtime keeps the goroutine, and is only compared.
-func here() uint64

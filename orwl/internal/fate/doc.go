@@ -1,4 +1,0 @@
-// Package fate is what other nodes do to a run on this node. A [Fate] says why the run ends: because
-// another node has failed, is lost, or because this node must not go on alone. [Endings] are the
-// grants that end by a loss, for the log. Neither knows tasks, nor how nodes talk.
-package fate
