@@ -67,6 +67,12 @@ func option(name string) func(s Subject) bool {
 	return func(s Subject) bool { return s.has(name) }
 }
 
+// bound is option for what the option bounds. In a recoverable lock it bounds only the order of the
+// ranks that wait.
+func bound(name string) func(s Subject) bool {
+	return func(s Subject) bool { return s.has(name) && !s.Spec.Recoverable }
+}
+
 // Fits reports whether the case can be executed on a machine.
 func (c Case) Fits(t *topology.Tree) bool {
 	return c.Topology == "" && t.Ranks() >= c.Ranks && t.Levels() >= c.Levels
