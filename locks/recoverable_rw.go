@@ -28,7 +28,10 @@ import (
 // Fairness: X's, as in R-X. A writer that owns the word waits for the readers inside, and keeps others out.
 //
 // Cost, away from home: a reader one Get. A writer as in R-X, and a Get of each rank.
-type recoverableRW struct{ recoverable }
+type recoverableRW struct {
+	recoverable
+	all []word // inside of all ranks
+}
 
 // insideWords is what inside takes: a line of its own.
 const insideWords = line / 8
@@ -37,7 +40,10 @@ func newRecoverableRW(x Spec) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
 		l := padded(recoverableRW{})
 		l.make(lock, w, x, insideWords)
-		l.inside = l.at(l.rank, 0)
+		for q := range Rank(l.topo.Ranks()) {
+			l.all = append(l.all, l.at(q, 0))
+		}
+		l.inside = l.all[l.rank]
 		return l
 	}
 }
@@ -66,10 +72,9 @@ func (l *recoverableRW) Acquire(ctx context.Context) error {
 
 // drain waits until no living rank is inside. If ctx ends first, the rank gives the lock back.
 func (l *recoverableRW) drain(ctx context.Context, e *rma.Epoch) error {
-	for q := range Rank(l.topo.Ranks()) {
-		inside := l.at(q, 0)
-		for inside.Load() != 0 && !e.Lost(q) {
-			if err := l.awaitIn(ctx, &e, &inside, rma.Is(0)); err != nil {
+	for q := range l.all {
+		for inside := &l.all[q]; inside.Load() != 0 && !e.Lost(Rank(q)); {
+			if err := l.awaitIn(ctx, &e, inside, rma.Is(0)); err != nil {
 				l.giveBack()
 				return err
 			}
@@ -99,8 +104,8 @@ func (l *recoverableRW) TryAcquire() bool {
 	if !l.tryTake(e) {
 		return false
 	}
-	for q := range Rank(l.topo.Ranks()) {
-		if inside := l.at(q, 0); inside.Load() != 0 && !e.Lost(q) {
+	for q := range l.all {
+		if l.all[q].Load() != 0 && !e.Lost(Rank(q)) {
 			l.giveBack()
 			return false
 		}

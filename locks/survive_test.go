@@ -15,7 +15,7 @@ import (
 
 // Tests of recoverable locks, whose ranks crash at any step, also while they repair.
 var (
-	survivalSeeds  = rings.Seeds("locks.survivals", 30, 100_000, "TestSurvivalSeeds: seeds for all recoverable locks and machines together")
+	survivalSeeds  = rings.Seeds("locks.survivals", 45, 100_000, "TestSurvivalSeeds: seeds for all recoverable locks and machines together")
 	survivalStates = rings.Size("locks.survivalstates", 100, 5_000, 0, "TestSurvivesAnywhere: states of each search; all of them, if 0")
 )
 
@@ -103,7 +103,7 @@ func waysToSurvive(spec locks.Spec) []way {
 var ordeals = []struct {
 	machine               string
 	acquisitions, crashes int
-}{{"core:2", 2, 1}, {"node:2 core:1", 2, 1}, {"core:3", 1, 2}, {"core:3", 2, 1}}
+}{{"core:2", 1, 1}, {"core:2", 2, 1}, {"node:2 core:1", 2, 1}, {"core:3", 1, 1}, {"core:3", 1, 2}, {"core:3", 2, 1}}
 
 // TestSurvivesAnywhere crashes any rank at every point of every schedule, and another one after that.
 func TestSurvivesAnywhere(t *testing.T) {
@@ -115,11 +115,14 @@ func TestSurvivesAnywhere(t *testing.T) {
 			for _, c := range ordeals {
 				for _, way := range waysToSurvive(spec) {
 					g := game{spec: spec, tree: machine(t, c.machine), acquisitions: c.acquisitions, crashes: c.crashes, way: way}
-					r := g.exhaust(sim.Faults{Crashes: c.crashes}, func(*locks.Options) {}, sim.Limit{States: survivalStates.N()})
-					if r.Failure != nil {
-						t.Fatalf("%s: %v", g, r.Failure)
-					}
-					t.Logf("%s: %d states, all of them: %t", g, r.States, r.Complete)
+					t.Run(fmt.Sprint(g.tree, " ", g.acquisitions, " ", g.crashes, " ", way), func(t *testing.T) {
+						t.Parallel()
+						r := g.exhaust(sim.Faults{Crashes: c.crashes}, func(*locks.Options) {}, sim.Limit{States: survivalStates.N()})
+						if r.Failure != nil {
+							t.Fatalf("%s: %v", g, r.Failure)
+						}
+						t.Logf("%d states, all of them: %t", r.States, r.Complete)
+					})
 				}
 			}
 		})
@@ -130,9 +133,8 @@ func TestSurvivesAnywhere(t *testing.T) {
 var survivalMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2 core:2", "node:2 core:6"}
 
 // survivalGame is the game that a seed draws. All ranks but one may crash.
-func survivalGame(t *testing.T, survivors []locks.Spec, seed uint64) game {
+func survivalGame(t *testing.T, spec locks.Spec, seed uint64) game {
 	rng := rand.New(rand.NewPCG(seed, 11))
-	spec := survivors[rng.IntN(len(survivors))]
 	ways := waysToSurvive(spec)
 	g := game{spec: spec, tree: machine(t, survivalMachines[rng.IntN(len(survivalMachines))]), acquisitions: 1 + rng.IntN(6), way: ways[rng.IntN(len(ways))]}
 	g.crashes = 1 + rng.IntN(g.tree.Ranks()-1)
@@ -143,16 +145,22 @@ func survivalGame(t *testing.T, survivors []locks.Spec, seed uint64) game {
 func TestSurvivalSeeds(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()
-	survivors, steps := everyRecoverable(), 0
-	for s := range survivalSeeds.All() {
-		g := survivalGame(t, survivors, s)
-		r := g.system(s).Seed(s)
-		steps += r.Steps
-		if r.Failure != nil {
-			t.Fatalf("%s: %v", g, r.Failure)
-		}
+	all := everyRecoverable()
+	for _, spec := range all {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			runs, steps := 0, 0
+			for s := range survivalSeeds.Part(1, len(all)) {
+				g := survivalGame(t, spec, s)
+				r := g.system(s).Seed(s)
+				runs, steps = runs+1, steps+r.Steps
+				if r.Failure != nil {
+					t.Fatalf("%s: %v", g, r.Failure)
+				}
+			}
+			t.Logf("%d seeds, %d steps", runs, steps)
+		})
 	}
-	t.Logf("%d steps", steps)
 }
 
 // freshQueues is a design that is wrong: a new MCS for each epoch, and no word that names the
