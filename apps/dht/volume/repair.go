@@ -13,7 +13,7 @@ import (
 // killed has made the stores of its program up to some point, and none behind it. So each operation
 // stores in an order in which every prefix can be repaired:
 //
-//	add an element   its cell, state last, then the link to it
+//	add an element   link an empty cell, and fill it, state last
 //	change a value   one store
 //	delete           unlink its cell; or copy the next one into the table, key first, then
 //	                 value, then next: until then two cells in a row have one key
@@ -30,7 +30,6 @@ func (t *Table) recover() {
 	for b := range t.Buckets {
 		n := b
 		if t.load(t.place(n)+inState) != live {
-			t.setCell(t.place(n), cell{})
 			t.store(t.last(b), 0)
 			continue
 		}

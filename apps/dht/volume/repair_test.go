@@ -3,6 +3,7 @@ package volume_test
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -80,8 +81,9 @@ func dieAt(seed uint64, left int) (over bool, err error) {
 		return false, err
 	}
 	defer f.Close()
+	buckets := 1 + rng.IntN(3)
 	v, err := volume.New(f, volume.Options{Discipline: "R-RMA-RW", Layout: volume.Layout{
-		Buckets: 1 + rng.IntN(3), Heap: keys, Hash: func(key uint64) uint64 { return key << 62 }}})
+		Buckets: buckets, Heap: keys - buckets, Hash: func(key uint64) uint64 { return key << 62 }}})
 	if err != nil {
 		return false, err
 	}
@@ -128,16 +130,21 @@ func dieAt(seed uint64, left int) (over bool, err error) {
 		return false, fmt.Errorf("the table has %v, %v; want %v or %v", got, err, before, want)
 	}
 	want = got
-	for n := range 30 {
+	for n := range rng.IntN(30) {
 		if err := change(all[2*(n%2)]); err != nil {
 			return false, err
 		}
 	}
-	for key := range uint64(keys) { // there is room for all
-		want[key] = key
-		if _, err := all[0].Set(ctx, key, key); err != nil {
-			return false, err
+	for key := range uint64(keys) { // there is room for all, and for no other one
+		if _, there := want[key]; !there {
+			if err := all[0].InsertNew(ctx, key, key); err != nil {
+				return false, err
+			}
+			want[key] = key
 		}
+	}
+	if err := all[0].InsertNew(ctx, keys, 0); !errors.Is(err, volume.ErrFull) {
+		return false, fmt.Errorf("a key without room: %v", err)
 	}
 	if got, err = contents(ctx, all[2]); err != nil || !maps.Equal(got, want) {
 		return false, fmt.Errorf("after some changes the table has %v, %v; want %v", got, err, want)

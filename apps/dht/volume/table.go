@@ -171,12 +171,10 @@ func (t *Table) append(s spot, key, value uint64) error {
 		if n, elements, ok = t.take(); !ok {
 			return t.full(key)
 		}
+		t.store(t.place(s.number)+inNext, uint64(n))
 		t.store(atElements, elements+1) // sooner done than an addition
 	}
 	t.setCell(t.place(n), cell{state: live, key: key, value: value})
-	if n != s.number {
-		t.store(t.place(s.number)+inNext, uint64(n)) // behind the cell: see repair.go
-	}
 	t.store(t.last(t.bucket(key)), uint64(n)+1)
 	t.flush()
 	return nil
