@@ -16,7 +16,7 @@ import (
 // Tests of recoverable locks, whose ranks crash at any step, also while they repair.
 var (
 	survivalSeeds  = rings.Seeds("locks.survivals", 45, 100_000, "TestSurvivalSeeds: seeds for all recoverable locks and machines together")
-	survivalStates = rings.Size("locks.survivalstates", 100, 5_000, 0, "TestSurvivesAnywhere: states of each search; all of them, if 0")
+	survivalStates = rings.Size("locks.survivalstates", 100, 1_000, 200_000, "TestSurvivesAnywhere: states of each search; all of them, if 0")
 )
 
 // survivors are the ways of games with windows that survive.
