@@ -25,7 +25,7 @@ import (
 //	go test ./locks -run '^$' -bench Ratios -benchtime 1x
 //
 // prints tables for docs/measured. For a part of them, run Ratios/Uncontended,
-// Ratios/FIFO, Ratios/ReaderWriter or Ratios/Processes. Absolute figures depend on the
+// Ratios/FIFO, Ratios/ReaderWriter, Ratios/Processes or Ratios/Survivors. Absolute figures depend on the
 // machine and the moment. Most targets are ratios.
 var (
 	ratioTurns = flag.Int("ratios.turns", 7, "how many turns ours and the peer take; the median counts")
@@ -42,6 +42,7 @@ func BenchmarkRatios(b *testing.B) {
 	b.Run("FIFO", table(fifo))
 	b.Run("ReaderWriter", table(readerWriter))
 	b.Run("Processes", table(processes))
+	b.Run("Survivors", table(survivorsTable))
 }
 
 // report is a table that is being filled.

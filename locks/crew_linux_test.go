@@ -41,8 +41,9 @@ type answer struct {
 
 // duties are what a hand can do. Each stands beside the test that uses it.
 var duties = map[string]func(f *shm.Fabric, what json.RawMessage) (said any, err error){
-	"killed": killedDuty,
-	"stress": stressDuty,
+	"killed":  killedDuty,
+	"stress":  stressDuty,
+	"survive": surviveDuty,
 }
 
 // crewTask is the task of a process that is a hand.
@@ -156,7 +157,7 @@ func (o order) obey() (said any, err error) {
 		return nil, err
 	}
 	defer file.Close()
-	f, err := shm.Open(file, shm.Options{Topology: tree})
+	f, err := shm.Open(file, shm.Options{Topology: tree, Survive: o.Duty == "survive"})
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,10 @@
 //	// rank 0 has C-MCS-HEM
 //
 // A row of kind [ReaderWriter] makes sides that are also an [RWMutex], a row of kind
-// [Priority] a [PriorityMutex]. [ByName] also makes locks of two others: P-X-Y, and C-RW-NP-G-L.
+// [Priority] a [PriorityMutex]. [ByName] also makes locks of two others: P-X-Y, and C-RW-NP-G-L, and R-X
+// of one.
 // Small interfaces tell what else a side can do: [Tryer], [ReadTryer], [Cohort], [Oblivious],
-// [Counter]. Package lockers makes a lock one for goroutines, which have no ranks.
+// [Counter], [Recoverable]. Package lockers makes a lock one for goroutines, which have no ranks.
 //
 // # Which one
 //
@@ -67,6 +68,11 @@
 //
 // The parts of a cohort lock are the same algorithms. A part passes a number, the grant, to
 // the next holder, which is how the count of hand-overs travels inline.
+//
+// # Losses
+//
+// R-X goes on when a rank is lost: the next owner is told ([Recoverable]). It needs a fabric whose
+// windows survive, which is an option of mem and shm. The other locks break there as elsewhere.
 //
 // # Ranks that come again at once
 //

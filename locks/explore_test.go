@@ -82,6 +82,9 @@ func (g game) String() string {
 // system is the contest of a seed. The seed draws thresholds so small that they take
 // effect, a variant of the lock, readers and writers, and the faults.
 func (g game) system(seed uint64) sim.System {
+	if g.way.survives() {
+		return g.drawnOrdeal(seed)
+	}
 	rng := rand.New(rand.NewPCG(seed, 3))
 	ranks := g.tree.Ranks()
 	o := lockstest.Thresholds{TL: 1 + rng.IntN(3), TR: 1 + rng.IntN(4), TW: 1 + rng.IntN(9)}.Options(g.spec, g.tree)
@@ -175,6 +178,9 @@ func (g game) casts() (casts [][]bool) {
 func (g game) searched(cast []bool, faults sim.Faults, vary func(*locks.Options)) sim.System {
 	o := lockstest.Thresholds{TL: 1, TR: 1, TW: 1}.Options(g.spec, g.tree)
 	vary(&o)
+	if g.way.survives() {
+		return g.ordeal(g.survival(o, cast), faults)
+	}
 	return g.play(g.contest(o, cast), faults, 0)
 }
 

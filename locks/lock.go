@@ -221,7 +221,7 @@ func (s Spec) knowsWaiters() bool {
 	case "TAS", "TTS", "TKT-A", "foMPI-Spin", "SHFL", "SHFL-TAS", "TTS-MCS", "TAS-MCS", "Fissile":
 		return false
 	}
-	return s.Kind == Exclusive
+	return s.Kind == Exclusive && !s.Recoverable
 }
 
 // costOfAlone is what Alone takes of the network: where no rank waits, and where a neighbour

@@ -67,7 +67,7 @@ func (x mixture) options(rng *rand.Rand) locks.Options {
 
 func (x mixture) system(seed uint64) sim.System {
 	return sim.System{
-		Topology: x.tree, Shared: x.way == direct, Faults: x.faults, MaxSteps: 1 << 20,
+		Topology: x.tree, Words: 1 << 10, Shared: x.way == direct, Faults: x.faults, MaxSteps: 1 << 20,
 		Command: fmt.Sprintf("go test ./locks -run '^TestMixed$/^%s$' -locks.seeds %d+2", x.spec.Name, seed),
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
 			set, err := x.spec.NewSet(f, mixedLocks, x.options(rand.New(rand.NewPCG(seed, 11))))

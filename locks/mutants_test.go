@@ -64,11 +64,13 @@ var mutated = []mutants.File{
 	{Name: "shfl.go", Tests: "SHFL|SHFL-TAS"},
 	{Name: "cna.go", Tests: "CNA|Fissile"},
 	{Name: "tlp.go", Tests: "P-MCS-MCS|P-TKT-TKT|P-HMCS-MCS"},
+	{Name: "recoverable.go", Tests: "R-MCS|R-C-MCS-MCS|R-RMA-RW|R-TKT"},
+	{Name: "recoverable_rw.go", Tests: "R-RMA-RW|R-foMPI-RW"},
 	{Name: "crw.go", Tests: "C-RW-(NP|RP|WP)-MCS-MCS"},
 }
 
 // explorations are the tests that search schedules.
-const explorations = "TestExhaust|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
+const explorations = "TestExhaust|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips|TestSurvivesAnywhere|TestSurvivalSeeds"
 
 // orders are the tests of the order in which ranks get a lock, and of rules. All together take three seconds.
 const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestWaitersThatStay|TestGoneWriter.*|" +
@@ -92,7 +94,8 @@ var stages = []mutants.Stage{
 // to so many ranks.
 func explored(seeds, states, large, ranks int) []string {
 	return []string{fmt.Sprint("-locks.seeds=", seeds), fmt.Sprint("-locks.states=", states), fmt.Sprint("-locks.crashstates=", states),
-		fmt.Sprint("-locks.quitstates=", states), fmt.Sprint("-locks.large=", large), fmt.Sprint("-locks.ranks=", ranks)}
+		fmt.Sprint("-locks.quitstates=", states), fmt.Sprint("-locks.large=", large), fmt.Sprint("-locks.ranks=", ranks),
+		fmt.Sprint("-locks.survivals=", 100*seeds), fmt.Sprint("-locks.survivalstates=", states)}
 }
 
 // TestMutants makes one small mistake at a time in the locks, and expects the tests to

@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// combinations are the locks that can be made of two locks of the table, each part beside one
+// combinations are the locks that can be made of other locks of the table, each part beside one
 // other part at least.
 func combinations(t *testing.T) (rows []locks.Spec) {
 	add := func(name string) {
@@ -21,9 +21,10 @@ func combinations(t *testing.T) (rows []locks.Spec) {
 		rows = append(rows, row)
 	}
 	for _, s := range locks.All() {
-		if s.Kind != locks.Exclusive {
+		if s.Kind != locks.Exclusive || s.Recoverable {
 			continue
 		}
+		add("R-" + s.Name)
 		if knows(t, s) {
 			add("P-" + s.Name + "-TTS")
 		} else if _, ok := locks.ByName("P-" + s.Name + "-MCS"); ok {
@@ -49,7 +50,7 @@ func knows(t *testing.T, spec locks.Spec) bool {
 }
 
 // TestCombinations executes a part of the suite, and a few seeds, for locks that are made of
-// two others.
+// others.
 func TestCombinations(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()

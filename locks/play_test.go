@@ -3,6 +3,7 @@ package locks_test
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,14 +41,17 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// allWays are the ways of all games.
+var allWays = []way{byOperations, direct, survivingOperations, survivingDirect}
+
 // parseGame parses the output of game.String.
 func parseGame(text string) (g game, err error) {
 	parts := strings.Split(text, "/")
 	if len(parts) == 4 {
 		parts = append(parts, string(byOperations))
 	}
-	if len(parts) != 5 || way(parts[4]) != byOperations && way(parts[4]) != direct {
-		return g, fmt.Errorf("%q: want LOCK/TOPOLOGY/ACQUISITIONS/CRASHES/WAY, where the way is %s or %s", text, byOperations, direct)
+	if len(parts) != 5 || !slices.Contains(allWays, way(parts[4])) {
+		return g, fmt.Errorf("%q: want LOCK/TOPOLOGY/ACQUISITIONS/CRASHES/WAY, where the way is one of %s", text, allWays)
 	}
 	g.way = way(parts[4])
 	var known bool

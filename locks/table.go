@@ -23,6 +23,9 @@ type Spec struct {
 	FIFO bool
 	// Aborts says when an Acquire that waits gives up because its context ends.
 	Aborts Aborts
+	// Recoverable says that the lock goes on when a rank is lost, on windows that do
+	// (rma.Survivor). Its sides are of type Recoverable.
+	Recoverable bool
 	// Operations says that the lock uses the window's operations even where ranks share
 	// memory, as the RMA papers do.
 	Operations bool
@@ -206,6 +209,9 @@ func (l *Lock) At(w rma.Window) Mutex {
 	if m := side.Load(); m != nil {
 		return *m
 	}
+	if s, ok := w.(rma.Survivor); ok && !l.spec.Recoverable {
+		w = mortally(s)
+	}
 	m := l.spec.at(l, w)
 	side.CompareAndSwap(nil, &m)
 	return *side.Load()
@@ -214,7 +220,7 @@ func (l *Lock) At(w rma.Window) Mutex {
 // All is the table of locks.
 func All() []Spec {
 	family := family()
-	return slices.Concat(family, tlps(family), crws(family))
+	return slices.Concat(family, tlps(family), crws(family), recoverables(family))
 }
 
 // family are the locks that are not made of other locks of the table.
@@ -348,11 +354,11 @@ func family() []Spec {
 	}, spinQueues(), cnas(), cohorts())
 }
 
-// ByName finds a lock: a row of the table, or one that is made of two other locks, P-X-Y or
+// ByName finds a lock: a row of the table, or one that is made of others, P-X-Y, R-X,
 // C-RW-NP-G-L, C-RW-RP-G-L or C-RW-WP-G-L.
 func ByName(name string) (Spec, bool) {
 	family := family()
-	for _, by := range []func([]Spec, string) (Spec, bool){find, tlpByName, crwByName} {
+	for _, by := range []func([]Spec, string) (Spec, bool){find, tlpByName, crwByName, recoverableByName} {
 		if s, ok := by(family, name); ok {
 			return s, true
 		}

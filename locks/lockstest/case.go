@@ -63,8 +63,11 @@ func readerWriter(s Subject) bool { return s.Spec.Kind == locks.ReaderWriter }
 func fifo(s Subject) bool         { return s.Spec.FIFO }
 func givesUp(s Subject) bool      { return s.Spec.Aborts == locks.Always }
 func stays(s Subject) bool        { return s.Spec.Aborts == locks.Never }
-func option(name string) func(s Subject) bool {
-	return func(s Subject) bool { return s.has(name) }
+
+// bound is for what an option bounds. In a recoverable lock it bounds only the order of the ranks that
+// wait.
+func bound(name string) func(s Subject) bool {
+	return func(s Subject) bool { return s.has(name) && !s.Spec.Recoverable }
 }
 
 // Fits reports whether the case can be executed on a machine.

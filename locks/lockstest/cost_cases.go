@@ -184,7 +184,7 @@ var countsCases = []Case{
 	{Name: "counts/alone", Ranks: 2, act: countsAlone},
 	{Name: "counts/waited", Ranks: 2, act: countsWaited},
 	{Name: "counts/contended", Ranks: 3, act: countsContended},
-	{Name: "counts/passed", Ranks: 3, needs: func(s Subject) bool { return s.has("TL") && s.Spec.Name != "AHMCS" }, act: countsPassed},
+	{Name: "counts/passed", Ranks: 3, needs: func(s Subject) bool { return s.has("TL") && s.Spec.Name != "AHMCS" && !s.Spec.Recoverable }, act: countsPassed},
 }
 
 func (p *player) counts() locks.Counts {

@@ -81,9 +81,9 @@ func orderFIFO(p *player) {
 var bypassCases = []Case{
 	{Name: "bypass/queue", Ranks: 3, Rare: true, needs: fifo, act: bypassQueue},
 	{Name: "bypass/locality", Ranks: 3, Rare: true, Levels: 2, needs: bounded, act: bypassLocality},
-	{Name: "bypass/readers", Ranks: 3, Rare: true, needs: option("TR"), act: bypassReaders, options: everyOther},
-	{Name: "bypass/writers", Ranks: 3, Rare: true, needs: option("TW"), act: bypassWriters},
-	{Name: "bypass/head", Ranks: 3, Rare: true, needs: option("StepBack"), act: bypassHead, options: steppingBack},
+	{Name: "bypass/readers", Ranks: 3, Rare: true, needs: bound("TR"), act: bypassReaders, options: everyOther},
+	{Name: "bypass/writers", Ranks: 3, Rare: true, needs: bound("TW"), act: bypassWriters},
+	{Name: "bypass/head", Ranks: 3, Rare: true, needs: bound("StepBack"), act: bypassHead, options: steppingBack},
 }
 
 // steppingBack lets writers have the lock before they queue up.

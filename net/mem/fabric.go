@@ -29,6 +29,8 @@ type Options struct {
 	// memory and does not count as a competitor for processors. It has a window, by which
 	// this process acts for it. If nil, all ranks run here.
 	Here func(p rma.Rank) bool
+	// Survive makes windows that go on after a loss (rma.Survivor). See Fabric.Lose.
+	Survive bool
 	// Context ends the fabric when it is done: its error becomes every window's
 	// failure. If nil, nothing does.
 	Context context.Context
@@ -61,6 +63,8 @@ func (o Options) validate() error {
 type Fabric struct {
 	topology *topology.Tree
 	windows  []*direct.Window
+	survive  bool
+	losing   sync.Mutex // held by Lose
 	heap     heap
 	regions  regions
 	stop     func() bool // detaches the fabric from its context
@@ -91,6 +95,7 @@ func New(options Options) (*Fabric, error) {
 	f := &Fabric{
 		topology: options.Topology,
 		windows:  make([]*direct.Window, ranks),
+		survive:  options.Survive,
 		heap:     heap{words: options.Words},
 		regions:  regions,
 	}
@@ -103,7 +108,9 @@ func New(options Options) (*Fabric, error) {
 		if options.Here(rma.Rank(p)) {
 			world.Segments[p].Heap = make([]uint64, options.Words)
 		}
-		f.windows[p] = direct.NewWindow(rma.Rank(p), world)
+		if f.windows[p] = direct.NewWindow(rma.Rank(p), world); options.Survive {
+			f.windows[p].Survive()
+		}
 	}
 	f.stop = context.AfterFunc(options.Context, func() { f.Fail(context.Cause(options.Context)) })
 	return f, nil
@@ -131,7 +138,26 @@ func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
 	if p < 0 || int(p) >= len(f.windows) {
 		return nil, &rma.RankError{Rank: p, Ranks: len(f.windows), Why: "ranks count from 0"}
 	}
+	if f.survive {
+		return direct.Survivor{Window: f.windows[p]}, nil
+	}
 	return f.windows[p], nil
+}
+
+// Lose makes rank p lost: its window fails, and the windows of the other ranks end their
+// epochs. If they do not survive, they fail. The caller makes sure that rank p takes no step
+// any more. It is for tests: nothing else loses a goroutine.
+func (f *Fabric) Lose(p rma.Rank, why string) {
+	f.losing.Lock()
+	defer f.losing.Unlock()
+	loss := &rma.PeerLostError{Rank: p, Why: why}
+	for q, w := range f.windows {
+		if f.survive && rma.Rank(q) != p {
+			w.Lose(loss)
+		} else {
+			w.Fail(loss)
+		}
+	}
 }
 
 // Close implements rma.Fabric.

@@ -51,4 +51,7 @@
 // do nothing and return zero, Await returns at once, and [Window.Err] says why.
 // An algorithm looks at the error only where it decides something, not after
 // each operation.
+//
+// A window that is a [Survivor] goes on after a peer is lost. The algorithms that know of
+// losses look at its [Epoch], and the others run in windows that fail: see [During].
 package rma

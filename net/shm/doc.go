@@ -35,7 +35,8 @@
 //     memory of its ranks stays. A rank that waits for it waits for ever.
 //   - A process that ends in any other way is lost, and so is the fabric: within
 //     two periods of the watch (200 ms), every window of every process fails
-//     with a *rma.PeerLostError that names the same rank.
+//     with a *rma.PeerLostError that names the same rank. With Options.Survive
+//     only the epochs of windows end, and the fabric goes on (rma.Survivor).
 //   - A process that is stopped (SIGSTOP) is neither: the others wait for it.
 //   - A process that ends before it has claimed a rank is no peer yet. The process
 //     that started it has to notice.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -27,11 +28,13 @@ type Fabric struct {
 	world    *direct.World
 	sleeper  *sleeper
 	here     func(p rma.Rank) bool
+	survive  bool
 	told     func(err error) // called when a process is lost
 
 	mu      sync.Mutex
 	windows map[rma.Rank]*direct.Window // the ranks of this process
 	porter  *porter                     // nil unless this process has several ranks
+	lost    []rma.Rank                  // that the windows know to be lost, if they survive
 	err     error
 	closed  bool
 
@@ -69,7 +72,7 @@ func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if w := f.windows[p]; w != nil {
-		return w, nil
+		return f.view(w), nil
 	}
 	if f.closed {
 		return nil, f.err
@@ -80,10 +83,24 @@ func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
 	f.accommodate(p)
 	w := direct.NewWindow(p, f.world)
 	f.windows[p] = w
+	if f.survive {
+		w.Survive()
+		for _, q := range f.lost {
+			w.Lose(f.loss(q))
+		}
+	}
 	if f.err != nil {
 		w.Fail(f.err)
 	}
-	return w, nil
+	return f.view(w), nil
+}
+
+// view is a window as the fabric shows it.
+func (f *Fabric) view(w *direct.Window) rma.Window {
+	if f.survive {
+		return direct.Survivor{Window: w}
+	}
+	return w
 }
 
 // accommodate gives rank p a place to sleep. The second rank makes the process
@@ -141,6 +158,26 @@ func (f *Fabric) Fail(err error) {
 	for p, w := range f.windows {
 		w.Fail(f.err)
 		f.sleeper.Wake(p) // a lost process may have owed the wake-up
+	}
+}
+
+// mourn tells the windows of this process, which survive, of each rank that is lost and
+// that they do not know of. Only the watch calls it, and only it writes lost.
+func (f *Fabric) mourn() {
+	for i := range f.claims {
+		p := rma.Rank(i)
+		if f.claims[i].fate.Load() != lost || slices.Contains(f.lost, p) {
+			continue
+		}
+		loss := f.loss(p)
+		f.told(loss)
+		f.mu.Lock()
+		f.lost = append(f.lost, p)
+		for q, w := range f.windows {
+			w.Lose(loss)
+			f.sleeper.Wake(q) // a lost process may have owed the wake-up
+		}
+		f.mu.Unlock()
 	}
 }
 

@@ -82,6 +82,7 @@ func newFabric(file *os.File, l layout, options Options) (*Fabric, error) {
 		world:    world,
 		sleeper:  sleeper,
 		here:     options.Here,
+		survive:  options.Survive,
 		told:     options.Lost,
 		windows:  make(map[rma.Rank]*direct.Window),
 		quit:     make(chan struct{}),

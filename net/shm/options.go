@@ -35,8 +35,11 @@ type Options struct {
 	// count as a competitor for processors, and no loss is named after it. One of the
 	// processes acts for it by its window. If nil, all ranks run here.
 	Here func(p rma.Rank) bool
-	// Lost, if not nil, is told that a process is lost, once, before this process's windows
-	// fail by it. It must not close the fabric.
+	// Survive makes windows that go on after a process is lost (rma.Survivor). Give it in
+	// every process. Otherwise all windows fail.
+	Survive bool
+	// Lost, if not nil, is told that a process is lost, once for each process, before this process's windows
+	// fail by it or end their epochs. It must not close the fabric.
 	Lost func(err error)
 	// Context ends the fabric for this process when it is done: its error becomes the
 	// failure of this process's windows. If nil, nothing does.

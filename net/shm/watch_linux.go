@@ -38,7 +38,9 @@ func (f *Fabric) watch() {
 		}
 		ring = f.ring(ring[:0])
 		f.lookAfter(ring)
-		if p := f.header.lost.Load(); p != 0 {
+		if p := f.header.lost.Load(); p != 0 && f.survive {
+			f.mourn()
+		} else if p != 0 {
 			loss := f.loss(rma.Rank(p - 1))
 			if !told {
 				told = true
@@ -102,7 +104,7 @@ func (f *Fabric) bury(q process) {
 }
 
 // loss is the failure of this process's windows after the loss of rank p.
-func (f *Fabric) loss(p rma.Rank) error {
+func (f *Fabric) loss(p rma.Rank) *rma.PeerLostError {
 	return &rma.PeerLostError{Rank: p, Why: fmt.Sprintf(
 		"process %d, which had it, ended without closing the fabric: look at its output, then start all processes anew",
 		pid(f.claims[p].owner.Load()))}

@@ -1,10 +1,13 @@
 package sim
 
+import "github.com/orwl/go-orwl/net/rma"
+
 // choice is an event that can happen next.
 type choice struct {
 	kind   choiceKind
-	rank   *rank   // the rank that steps, notices, crashes or is cancelled; the origin of a flight
-	flight *flight // the operation that arrives
+	rank   *rank    // the rank that steps, notices, crashes or is cancelled; the origin of a flight
+	flight *flight  // the operation that arrives
+	lost   rma.Rank // the rank that is lost, in a notice
 }
 
 type choiceKind uint8
@@ -71,7 +74,7 @@ func (x *explorer) ready(r *rank) bool {
 	case r.window.err != nil:
 		return true
 	case q.kind == opAwait:
-		return q.ctx.Err() != nil || q.until.Holds(x.memory.load(q.target, q.disp))
+		return q.ended() != nil || q.until.Holds(x.memory.load(q.target, q.disp))
 	case q.kind == opPause:
 		return r.seen != x.memory.version
 	case q.kind == opFlush || q.kind == opFlushAll:

@@ -107,7 +107,7 @@ func (x *explorer) perform(c choice) {
 	case chooseArrival:
 		x.arrive(c.flight)
 	case chooseNotice:
-		x.notice(c.rank)
+		x.notice(c.rank, c.lost)
 	case chooseCrash:
 		x.crash(c.rank)
 	case chooseCancel:
@@ -123,8 +123,8 @@ func (x *explorer) step(r *rank) {
 		x.wake(q, r.result)
 		switch q.kind {
 		case opAwait:
-			if !q.until.Holds(r.result) {
-				r.failure = q.ctx.Err()
+			if q.epoch != nil && q.epoch.Err() != nil || !q.until.Holds(r.result) {
+				r.failure = q.ended()
 				r.remember(^uint64(0))
 			}
 			x.tracer.operation(r, "Await", q, r.result)

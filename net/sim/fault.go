@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -14,7 +15,8 @@ import (
 type Faults struct {
 	// Crashes stop a rank for ever. Its operations in flight may still arrive.
 	// The windows of the other ranks fail with an *rma.PeerLostError, each at a
-	// time that the schedule chooses.
+	// time that the schedule chooses. With System.Survive their epochs end instead. Once a
+	// rank knows of a loss, no operation of the lost rank arrives any more.
 	Crashes int
 	// Cancels end the context of a rank's body.
 	Cancels int
@@ -107,9 +109,7 @@ func (p *faultPlan) offer(x *explorer) {
 		if r.phase != blocked {
 			continue
 		}
-		if len(x.lost) > 0 && r.window.err == nil {
-			x.choices = append(x.choices, choice{kind: chooseNotice, rank: r})
-		}
+		x.offerNotices(r)
 		if p.crashes > 0 {
 			x.choices = append(x.choices, choice{kind: chooseCrash, rank: r})
 		}
@@ -158,12 +158,29 @@ func (x *explorer) crash(r *rank) {
 	x.lost = append(x.lost, r.id)
 }
 
+// offerNotices offers to tell r of each loss that it does not know, or of the first loss, if
+// r's window fails by it.
+func (x *explorer) offerNotices(r *rank) {
+	for _, lost := range x.lost {
+		if r.window.err == nil && !r.window.epoch.Lost(lost) {
+			x.choices = append(x.choices, choice{kind: chooseNotice, rank: r, lost: lost})
+		}
+		if !x.survive {
+			return
+		}
+	}
+}
+
 // notice tells r that a peer is lost. The notice interrupts an operation. It does not
-// interrupt an instruction.
-func (x *explorer) notice(r *rank) {
-	lost := x.lost[0]
-	r.window.fail(&rma.PeerLostError{Rank: lost, Why: "the simulator crashed it"})
+// interrupt an instruction. A window that survives goes on with its operation.
+func (x *explorer) notice(r *rank, lost rma.Rank) {
+	r.window.lose(&rma.PeerLostError{Rank: lost, Why: "the simulator crashed it"})
 	x.tracer.note(r, "notices", fmt.Sprintf("rank %d is lost", lost))
+	if x.survive {
+		x.flights = slices.DeleteFunc(x.flights, func(f *flight) bool { return f.origin.id == lost })
+		r.remember(^uint64(lost)) // the fingerprint says between which steps it has noticed
+		return
+	}
 	if !r.request.direct() {
 		r.run()
 		x.tracer.ended(r)

@@ -79,6 +79,14 @@ func (p *panicked) Unwrap() error {
 	return err
 }
 
+// view is the rank's window as programs see it.
+func (r *rank) view() rma.Window {
+	if r.window.fabric.survive {
+		return survivor{r.window}
+	}
+	return r.window
+}
+
 // run lets the rank go on until it makes a request or ends.
 func (r *rank) run() { r.player.resume() }
 
@@ -264,5 +272,5 @@ func (p *player) play() {
 		r.phase = ended
 	}()
 	r.entered = true
-	r.err = r.body(r.ctx, r.window)
+	r.err = r.body(r.ctx, r.view())
 }

@@ -53,8 +53,17 @@ type request struct {
 	old     uint64 // CAS
 	until   rma.Until
 	ctx     context.Context
-	words   []uint64 // the words of a PutBytes
-	bytes   []byte   // the destination of a GetBytes
+	epoch   *rma.Epoch // the Await ends with it, if not nil
+	words   []uint64   // the words of a PutBytes
+	bytes   []byte     // the destination of a GetBytes
+}
+
+// ended is why an Await ends though its condition does not hold, or nil.
+func (q *request) ended() error {
+	if q.epoch != nil && q.epoch.Err() != nil {
+		return q.epoch.Err()
+	}
+	return q.ctx.Err()
 }
 
 // buffered reports whether the request is a change that its rank does not wait for.

@@ -38,6 +38,8 @@ type System struct {
 	// every rank's words (rma.Shared), and a waiter needs a wake-up. If it is
 	// false, Direct reports false.
 	Shared bool
+	// Survive makes windows that go on after a rank has crashed (rma.Survivor).
+	Survive bool
 	// Faults are the faults of each run.
 	Faults Faults
 	// Progress, if not nil, is told after each run what has been explored so far.
@@ -115,6 +117,7 @@ type Fabric struct {
 	crew     *crew
 	steps    int
 	shared   bool // System.Shared
+	survive  bool // System.Survive
 	closed   bool // Close was called; when predicting, reset once the waiting ranks have been woken
 }
 
@@ -139,7 +142,7 @@ type driver interface {
 }
 
 func newFabric(s System) *Fabric {
-	f := &Fabric{topology: s.Topology, memory: newMemory(s.Topology.Ranks(), s.Words, s.crew), shared: s.Shared, crew: s.crew}
+	f := &Fabric{topology: s.Topology, memory: newMemory(s.Topology.Ranks(), s.Words, s.crew), shared: s.Shared, survive: s.Survive, crew: s.crew}
 	f.ranks = make([]*rank, s.Topology.Ranks())
 	all := make([]rank, len(f.ranks))
 	windows := make([]Window, len(f.ranks))
@@ -147,7 +150,7 @@ func newFabric(s System) *Fabric {
 		r := &all[p]
 		r.id, r.window = rma.Rank(p), &windows[p]
 		r.ctx, r.cancel = context.Background(), func() {}
-		*r.window = Window{rank: r, fabric: f}
+		*r.window = Window{rank: r, fabric: f, epoch: new(rma.Epoch)}
 		f.ranks[p] = r
 	}
 	return f
@@ -187,7 +190,7 @@ func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
 	if p < 0 || int(p) >= len(f.ranks) {
 		return nil, &rma.RankError{Rank: p, Ranks: len(f.ranks), Why: "ranks count from 0"}
 	}
-	return f.ranks[p].window, nil
+	return f.ranks[p].view(), nil
 }
 
 // Expose implements rma.Exposer.

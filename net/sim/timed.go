@@ -76,15 +76,15 @@ func (p *predictor) strike(now int64) {
 	p.spreadNews(now)
 }
 
-// spreadNews fails the windows of the other ranks, noticeLatency after a crash.
+// spreadNews tells the windows of the other ranks of each loss, noticeLatency after a crash.
 func (p *predictor) spreadNews(now int64) {
 	for _, lost := range p.lost {
 		if p.ranks[lost].now+noticeLatency > now {
 			continue
 		}
 		for _, r := range p.ranks {
-			if r.phase == blocked && r.window.err == nil {
-				r.window.fail(&rma.PeerLostError{Rank: lost, Why: fmt.Sprintf("crashed at %d ns", p.ranks[lost].now/picoseconds)})
+			if r.phase == blocked && r.window.err == nil && !r.window.epoch.Lost(lost) {
+				r.window.lose(&rma.PeerLostError{Rank: lost, Why: fmt.Sprintf("crashed at %d ns", p.ranks[lost].now/picoseconds)})
 				p.recheck(r, now)
 			}
 		}
@@ -98,7 +98,7 @@ func (p *predictor) recheck(r *rank, now int64) {
 	case q.kind == opAwait && r.listed && p.processors != nil:
 		p.unlist(r)
 		r.slept = r.cpu == nowhere
-		r.failure = q.ctx.Err()
+		r.failure = q.ended()
 		p.agenda.push(event{at: now, kind: eventResume, rank: r})
 	case q.kind == opAwait && r.listed:
 		p.unlist(r)

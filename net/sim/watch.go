@@ -40,7 +40,7 @@ func (p *predictor) look(r *rank, at int64) {
 	back := at + half
 	holds := q.until.Holds(r.result)
 	if !holds {
-		r.failure = q.ctx.Err()
+		r.failure = q.ended()
 	}
 	switch {
 	case holds || r.failure != nil:

@@ -16,6 +16,7 @@ type Window struct {
 	err     error
 	failed  atomic.Bool // err is set
 	ignored int         // operations since err
+	epoch   *rma.Epoch
 }
 
 var (
@@ -65,7 +66,11 @@ func (w *Window) Pause(n int) { w.ask(request{kind: opPause, operand: uint64(max
 
 // Await implements rma.Window.
 func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
-	value := w.do(request{kind: opAwait, target: target, disp: disp, until: until, ctx: ctx})
+	return w.await(request{kind: opAwait, target: target, disp: disp, until: until, ctx: ctx})
+}
+
+func (w *Window) await(q request) (uint64, error) {
+	value := w.do(q)
 	switch {
 	case w.err != nil:
 		return 0, w.err
@@ -152,7 +157,35 @@ func (w *Window) fail(err error) {
 	if w.err == nil {
 		w.err = err
 		w.failed.Store(true)
+		w.epoch.End(err)
 	}
+}
+
+// lose tells the window that a rank is lost.
+func (w *Window) lose(loss *rma.PeerLostError) {
+	if !w.fabric.survive {
+		w.fail(loss)
+		return
+	}
+	e := w.epoch
+	w.epoch = e.With(loss.Rank)
+	e.End(loss)
+}
+
+// survivor is a window that goes on after a loss (System.Survive).
+type survivor struct{ *Window }
+
+var _ rma.Survivor = survivor{}
+
+// Epoch implements rma.Survivor.
+func (s survivor) Epoch() *rma.Epoch { return s.epoch }
+
+// AwaitIn implements rma.Survivor.
+func (s survivor) AwaitIn(ctx context.Context, e *rma.Epoch, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
+	if err := e.Err(); err != nil {
+		return 0, err
+	}
+	return s.await(request{kind: opAwait, target: target, disp: disp, until: until, ctx: ctx, epoch: e})
 }
 
 // do performs an operation on one word, after a check of its address.
@@ -299,5 +332,5 @@ func (x *explorer) wake(q *request, result uint64) {
 // unwoken reports whether r can go on only if it spins: no rank has woken it.
 func (x *explorer) unwoken(r *rank) bool {
 	q := &r.request
-	return x.shared && q.kind == opAwait && !r.woken && q.ctx.Err() == nil && r.window.err == nil
+	return x.shared && q.kind == opAwait && !r.woken && q.ended() == nil && r.window.err == nil
 }

@@ -37,7 +37,8 @@
 //
 // Operations of a [Side] are linearizable. When there is no room for an element the
 // error is a [*FullError] and nothing has changed. When the owner or another rank is
-// lost every operation fails; none gives a wrong answer.
+// lost every operation fails; none gives a wrong answer. With the discipline R-RMA-RW, on a
+// fabric whose windows survive, the other ranks go on: see repair.go.
 //
 // Lock order: the volume's lock is a leaf. Nothing else is taken under it, but what
 // a caller takes in the function given to Each.

@@ -26,6 +26,11 @@ func (s *locked) read(ctx context.Context) error {
 	if err := s.lock.AcquireRead(ctx); err != nil {
 		return fmt.Errorf("volume: %w", err)
 	}
+	if s.told() {
+		if err := s.readWhole(ctx); err != nil {
+			return err
+		}
+	}
 	s.refresh()
 	return nil
 }
@@ -35,6 +40,9 @@ func (s *locked) write(ctx context.Context) error {
 		return fmt.Errorf("volume: %w", err)
 	}
 	s.refresh()
+	if s.told() {
+		s.t.recover()
+	}
 	return nil
 }
 

@@ -98,7 +98,10 @@ func (m *memory) farCell(i int) cell {
 func (m *memory) setCell(i int, c cell) {
 	if m.words != nil {
 		to := m.words[i : i+cellWords : i+cellWords]
-		to[0], to[1], to[2], to[3] = c.state, c.key, c.value, c.next
+		to[inKey] = c.key // in this order: see repair.go
+		to[inValue] = c.value
+		to[inNext] = c.next
+		to[inState] = c.state
 		return
 	}
 	for k, v := range [...]uint64{c.state, c.key, c.value, c.next} {

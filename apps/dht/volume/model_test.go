@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -33,7 +34,7 @@ type model struct {
 	ctx    context.Context
 	all    []volume.Side
 	want   map[uint64]uint64
-	growth bool // the volume has a lock
+	growth bool // the volume has a lock, and can grow
 }
 
 func playModel(t *testing.T, rt *rapid.T, discipline, how string) {
@@ -45,6 +46,7 @@ func playModel(t *testing.T, rt *rapid.T, discipline, how string) {
 	}
 	m := &model{T: rt, ctx: context.Background(), want: map[uint64]uint64{}}
 	m.growth = discipline != volume.AtomicsOnly && discipline != volume.AtomicsAndGets
+	m.growth = m.growth && !strings.HasPrefix(discipline, "R-") // these do not grow
 	o.Growable = m.growth
 	m.all = sides(t, ranks, how, o)
 	actions := map[string]func(*rapid.T){

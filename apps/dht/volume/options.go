@@ -93,6 +93,9 @@ func (o Options) validate(t *topology.Tree) error {
 	if spec, ok := locks.ByName(full.Discipline); !ok || spec.Kind != locks.ReaderWriter {
 		return fmt.Errorf("volume: Discipline is %q, want one of %s", o.Discipline, strings.Join(Disciplines(), ", "))
 	}
+	if spec, _ := locks.ByName(full.Discipline); o.Growable && spec.Recoverable {
+		return fmt.Errorf("volume: Growable is true with %s: a rank that dies in a Resize would leave two halves", full.Discipline)
+	}
 	return nil
 }
 

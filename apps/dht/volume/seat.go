@@ -24,7 +24,7 @@ func (s *seat) settle(ctx context.Context) error {
 	if s.w.Rank() == owner {
 		return s.found()
 	}
-	base, err := s.w.Await(ctx, owner, s.v.directory+atBase, rma.IsNot(0))
+	base, err := s.awaitBase(ctx)
 	if err != nil {
 		return fmt.Errorf("volume: waiting for rank %d, its owner: %w", owner, err)
 	}

@@ -73,7 +73,7 @@ func (w *Window) doze() {
 }
 
 // over reports whether a wait ends, and how. A failure of the window comes first,
-// then the condition, then the context. It reads the context before the word: if
+// then the end of an epoch, then the condition, then the context. It reads the context before the word: if
 // a rank makes the condition true and then ends the context, the wait succeeds.
 func (w *Window) over(ctx context.Context) (bool, uint64, error) {
 	if w.nudged.Load() {
@@ -81,6 +81,9 @@ func (w *Window) over(ctx context.Context) (bool, uint64, error) {
 	}
 	if w.failed.Load() {
 		return true, 0, w.err
+	}
+	if e := w.endsOf; e != nil && e.Ended().Load() {
+		return true, 0, e.Err()
 	}
 	ended := ctx.Err()
 	if value := atomic.LoadUint64(w.word); w.until.Holds(value) {

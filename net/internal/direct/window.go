@@ -84,6 +84,9 @@ type Window struct {
 	turns considerate.Rank
 	start time.Time // see now
 
+	epoch  atomic.Pointer[rma.Epoch] // nil: the window fails when a rank is lost
+	endsOf *rma.Epoch                // the wait ends with this epoch, if not nil
+
 	_ [64]byte // two windows must not share a line
 }
 
@@ -257,6 +260,7 @@ func (w *Window) Fail(err error) {
 		w.err = err
 		w.failed.Store(true)
 	}
+	w.endEpochIfFailed()
 	w.nudge()
 }
 
