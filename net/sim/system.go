@@ -17,7 +17,7 @@ type Program struct {
 	// and the end of ctx.
 	Rank func(ctx context.Context, w rma.Window) error
 	// Check, if not nil, looks at the result after every rank has ended and every
-	// operation has arrived. It is not called after a crash.
+	// operation has arrived. It is not called after a crash or a split.
 	Check func() error
 	// State, if not nil, is a fingerprint of what the bodies remember together,
 	// beyond what each could compute from the values that it has seen. If a check
