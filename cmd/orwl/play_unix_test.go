@@ -92,14 +92,14 @@ func TestPlayPage(t *testing.T) {
 	b.Until(`$('net').querySelectorAll('.cut').length === 0`)
 	b.Eval(`$('network').value = 'severs'; $('network').onchange(); $('explore').click()`)
 	b.Until(`!$('explore').disabled && $('found').className === 'good' && $('found').textContent.includes('in all schedules')`)
-	b.Eval(`$('run').click()`)
-	b.Until(`trace.some(s => s.what === 'is cut off' && s.value === 'for ever') && new Set(trace.filter(s => s.what === 'notices').map(s => s.rank)).size === 2`)
+	b.Eval(`$('off').value = '2'; $('off').onchange(); $('run').click()`)
+	b.Until(`trace.some(s => s.what === 'is cut off' && s.rank === 1 && s.value === 'for ever') && new Set(trace.filter(s => s.what === 'notices').map(s => s.rank)).size === 2`)
 
 	// A link has all of it.
 	link, _ := b.Eval(`share().then(() => location.href)`).(string)
 	b.Show("about:blank")
 	b.Show(link)
-	b.Until(`begun && state.lock === 'mcs-flushed' && state.network === 'severs' && $('network').value === 'severs' && !$('lock').hidden`)
+	b.Until(`begun && state.lock === 'mcs-flushed' && state.network === 'severs' && $('network').value === 'severs' && $('off').value === '2' && !$('lock').hidden`)
 	b.Eval(`location.hash = encodeURIComponent('{"story":9}')`)
 	b.Until(`state.story === 0 && !$('system').hidden`)
 

@@ -20,6 +20,7 @@ type Game struct {
 	Acquisitions int
 	Deaths       int // ranks that die
 	Network      Network
+	Off          int // the rank that Run cuts off, plus 1; 0: any
 }
 
 // Network is what becomes of the network in a Game.
@@ -54,7 +55,7 @@ func (g Game) system() (s sim.System, bad Answer) {
 	switch {
 	case !known:
 		return s, Answer{"error": "there is no lock " + g.Lock}
-	case g.Ranks < 1 || g.Ranks > mostRanks || g.Acquisitions < 1 || g.Acquisitions > mostAcquisitions || g.Deaths < 0 || g.Deaths >= g.Ranks:
+	case g.Ranks < 1 || g.Ranks > mostRanks || g.Acquisitions < 1 || g.Acquisitions > mostAcquisitions || g.Deaths < 0 || g.Deaths >= g.Ranks || g.Off < 0 || g.Off > g.Ranks:
 		return s, Answer{"error": fmt.Sprintf("want 1 to %d ranks, 1 to %d acquisitions, and at least one rank that lives", mostRanks, mostAcquisitions)}
 	}
 	faults := sim.Faults{Crashes: g.Deaths}
@@ -138,14 +139,14 @@ func (g Game) happens(t sim.Trace) bool {
 	if g.Deaths > 0 && has("crashes") < 0 {
 		return false
 	}
-	off, back := has("is cut off"), has("is back")
-	switch g.Network {
-	case Severs:
-		return off >= 0
-	case Heals:
-		return off >= 0 && back > off && t[back].Number-t[off].Number >= longCut
+	if g.Network == Whole {
+		return true
 	}
-	return true
+	off, back := has("is cut off"), has("is back")
+	if off < 0 || g.Off > 0 && t[off].Rank != rma.Rank(g.Off-1) {
+		return false
+	}
+	return g.Network == Severs || back > off && t[back].Number-t[off].Number >= longCut
 }
 
 // words is an error without the name of the package.

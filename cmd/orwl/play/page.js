@@ -19,7 +19,7 @@ const stories = [
      'Before such a program runs, it is proven: one round, played on empty queues, decides for all rounds and all speeds. This one is refused, and the proof names the circle.',
      'Try it step by step: no task can go on.',
      'Take away the @-1. Now the first requests are in one order for all, and no circle can be.']},
-  {name: 'MCS with a lost flush', lock: 'mcs-no-flush', ranks: 2, acquisitions: 1, deaths: 0, network: '',
+  {name: 'MCS with a lost flush', lock: 'mcs-no-flush', ranks: 2, acquisitions: 1, deaths: 0, network: '', off: 0,
    told: ['MCS is a queue of ranks. A rank that writes to the memory of another one must flush: until then the write may arrive late, or after others.',
      'This lock hands over without the flush; the line is marked. Explore all schedules: the simulator tries each order of steps and of arrivals, and finds a run in which the next holder sees old data. Step through it with ◀ and ▶.',
      'Choose mcs-flushed, which has the line, and explore again: it keeps its promises in all schedules.',
@@ -32,7 +32,7 @@ const sources = /* sources */
 
 // The state of the page, which a link holds: a system, or a lock.
 let state = {story: 0}, trace = [], at = 0, locks = [], begun = false
-function tell(n) { const s = stories[n]; state = s.text ? {story: n, text: s.text} : {story: n, lock: s.lock, ranks: s.ranks, acquisitions: s.acquisitions, deaths: s.deaths, network: s.network, seed: 1}; show() }
+function tell(n) { const s = stories[n]; state = s.text ? {story: n, text: s.text} : {story: n, lock: s.lock, ranks: s.ranks, acquisitions: s.acquisitions, deaths: s.deaths, network: s.network, off: s.off, seed: 1}; show() }
 function show() {
   const s = stories[state.story]
   $('title').textContent = s.name
@@ -42,7 +42,7 @@ function show() {
   $('lock').hidden = !begun || state.lock === undefined
   if (!begun) return
   if (state.lock === undefined) { $('text').value = state.text; prove() }
-  else { $('which').value = state.lock; $('ranks').value = state.ranks; $('acquisitions').value = state.acquisitions; $('deaths').checked = state.deaths > 0; $('network').value = state.network || ''; lockChosen() }
+  else { $('which').value = state.lock; $('ranks').value = state.ranks; $('acquisitions').value = state.acquisitions; $('deaths').checked = state.deaths > 0; $('network').value = state.network || ''; $('off').value = state.off || 0; $('offbox').hidden = !state.network; for (const o of $('off').options) o.disabled = +o.value > state.ranks; lockChosen() }
 }
 
 // A system: the proof, and the play.
@@ -97,7 +97,7 @@ function any() { // the tasks take turns
 
 // A lock: its text, the exploration, and the steps of a run.
 const family = name => name.startsWith('d-mcs') ? 'd-mcs' : name.split('-')[0]
-const game = () => ({lock: state.lock, ranks: state.ranks, acquisitions: state.acquisitions, deaths: state.deaths, network: state.network || '', seed: state.seed || 1})
+const game = () => ({lock: state.lock, ranks: state.ranks, acquisitions: state.acquisitions, deaths: state.deaths, network: state.network || '', off: state.off || 0, seed: state.seed || 1})
 function lockChosen() {
   const l = locks.find(l => l.name === state.lock)
   $('about').textContent = l ? l.about + '. ' + (l.wrong ? 'It breaks a promise' + (l.ranks > 2 ? ', with ' + l.ranks + ' ranks.' : '.') : 'It keeps its promises.') : ''
@@ -192,15 +192,16 @@ function open() {
   let s = null
   try { s = JSON.parse(decodeURIComponent(location.hash.slice(1))) } catch {}
   const num = (v, least, most) => Number.isInteger(v) && v >= least && v <= most
-  if (s && num(s.story, 0, stories.length - 1) && (typeof s.text === 'string' || typeof s.lock === 'string' && num(s.ranks, 2, 3) && num(s.acquisitions, 1, 3) && num(s.deaths, 0, 1) && ['', 'heals', 'severs'].includes(s.network || ''))) { state = s; show() } else tell(0)
+  if (s && num(s.story, 0, stories.length - 1) && (typeof s.text === 'string' || typeof s.lock === 'string' && num(s.ranks, 2, 3) && num(s.acquisitions, 1, 3) && num(s.deaths, 0, 1) && ['', 'heals', 'severs'].includes(s.network || '') && num(s.off || 0, 0, s.ranks))) { state = s; show() } else tell(0)
 }
 stories.forEach((s, n) => $('stories').append(make('button', s.name, {onclick: () => tell(n)})))
 $('text').oninput = () => { state.text = $('text').value; prove() }
 $('any').onclick = any; $('again').onclick = () => prove()
-for (const id of ['which', 'ranks', 'acquisitions', 'deaths', 'network']) $(id).onchange = () => {
-  state.lock = $('which').value; state.ranks = +$('ranks').value; state.acquisitions = +$('acquisitions').value; state.deaths = $('deaths').checked ? 1 : 0; state.network = $('network').value
+for (const id of ['which', 'ranks', 'acquisitions', 'deaths', 'network', 'off']) $(id).onchange = () => {
+  state.lock = $('which').value; state.ranks = +$('ranks').value; state.acquisitions = +$('acquisitions').value; state.deaths = $('deaths').checked ? 1 : 0; state.network = $('network').value; state.off = +$('off').value
   const l = locks.find(l => l.name === state.lock)
   if (id === 'which' && l && l.ranks > state.ranks) state.ranks = l.ranks
+  if (state.off > state.ranks) state.off = 0
   show()
 }
 $('explore').onclick = explore; $('run').onclick = () => run(state.seed || 1); $('next').onclick = () => run((state.seed || 1) + 1)
