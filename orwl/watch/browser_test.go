@@ -106,6 +106,7 @@ func TestPageIsClicked(t *testing.T) {
 	click("log")
 	b.Until(`chosen === 'log' && $('why').innerText.includes('It needs a worker')`)
 	click("north")
+	b.Until(`/^from/.test($('sent').innerText) && /[1-9]\d* kB/.test($('sent').innerText)`) // bytes from node to node
 	// The strip leads back, and the link of a moment leads there.
 	b.Eval(`window.strip = $('time').getBoundingClientRect()`)
 	b.Click(spot(`strip.right - 2`), spot(`strip.top + 20`))
