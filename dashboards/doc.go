@@ -2,7 +2,7 @@
 // be told about it.
 //
 // The dashboards are the JSON files that Grafana reads: overview.json, locks.json,
-// network.json, llk23.json and dht.json. Each can be imported by hand or provisioned (see
+// network.json, llk23.json, dht.json and sessions.json. Each can be imported by hand or provisioned (see
 // grafana.yml); which Prometheus they ask, and which job and which nodes they show, is
 // chosen in them. They draw from metrics alone and need no recording rule. To change one,
 // edit its file: the tests say what is wrong with it.

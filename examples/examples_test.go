@@ -24,6 +24,7 @@ func TestExamples(t *testing.T) {
 		"heat":        {"60 cells in ", ": 1000 sweeps, "},
 		"jacobi3d":    {"96×96×96 cells in ", ": 100 sweeps, ", "a sequential sweep has the same bits\n"},
 		"wave":        {"200×200 cells in ", ": 400 sweeps, "},
+		"grayscott":   {"160×160 cells in ", "the eater is in "},
 		"life":        {".#..............\n..#.............\n###.............\n"},
 		"gaussseidel": {": 1296 sweeps, "},
 		"redblack":    {": 160 sweeps, "},
@@ -53,6 +54,7 @@ func TestExamples(t *testing.T) {
 		"jacobi3d":  {"-verify"},
 		"redblack":  {"-verify"},
 		"poisson":   {"-nodes", "2", "-data", filepath.Join(dir, "poisson.zarr")},
+		"grayscott": {"-sweeps", "500", "-verify", "-nodes", "2"},
 		"life":      {"-survive", filepath.Join(dir, "lives")},
 		"cg":        {"-nodes", "3", "-strips", "5"},
 		"mergesort": {"-nodes", "3", "-runs", "5", "-blocks", "3", "-size", "1000", "-times", "1"}, // it fails if a bit differs

@@ -42,7 +42,7 @@ func families() []family {
 
 		{"orwl_task_rounds_total", counter, nil, "Rounds that tasks have ended."},
 		{"orwl_task_compute_seconds_total", counter, nil, "Time in which tasks did not wait for an access."},
-		{"orwl_task_wait_seconds_total", counter, nil, "Time in which tasks waited for an access. For step tasks, the runtime looks every few milliseconds which ones wait."},
+		{"orwl_task_wait_seconds_total", counter, nil, "Time in which tasks waited for an access, or were queued for a worker. For step tasks, the runtime looks every few milliseconds which ones wait."},
 		{"orwl_tasks", gauge, []string{"state"}, "Tasks of this node that work, wait for an access, are queued because no worker is free, or have ended."},
 		{"orwl_workers", gauge, []string{"state"}, "Workers of this node that run bodies or look for one, and those that sleep."},
 

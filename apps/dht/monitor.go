@@ -79,13 +79,13 @@ func (e *display) follow(nodes *orwl.Nodes, t *table.Strings, s *resp.Server, lo
 	return e.Register(&figures{table: t, server: s, done: make(map[string]uint64)})
 }
 
-// tables are the volumes of this node, as the page shows them.
+// tables are the volumes of all nodes, as the page shows them.
 func (e *display) tables(ctx context.Context) []watch.Table {
 	t := e.table.Load()
 	if t == nil {
 		return nil
 	}
-	volumes, err := t.Kept(ctx)
+	volumes, err := t.Volumes(ctx)
 	if err != nil {
 		return nil // the page asks again
 	}
@@ -98,7 +98,7 @@ func (e *display) tables(ctx context.Context) []watch.Table {
 		Note: "A volume has a part of the keys, and a lock: " + e.guard + ". Unfairness: how much the acquisitions of the lock's ranks differ; 0 is fair.",
 	}
 	for _, v := range volumes {
-		shown.Rows = append(shown.Rows, watch.Row{Name: fmt.Sprint("volume ", v.Number), Values: []float64{
+		shown.Rows = append(shown.Rows, watch.Row{Name: fmt.Sprintf("volume %d, node %d", v.Number, v.Node), Values: []float64{
 			float64(v.Keys), float64(v.Bytes), float64(v.Acquired), float64(v.Waited) / float64(max(1, v.Acquired)), v.Unfair,
 		}})
 	}

@@ -24,6 +24,13 @@ import (
 // watched is a server whose metrics the test reads.
 func watched(t *testing.T, args ...string) (c *exec.Cmd, addr, metrics string) {
 	t.Helper()
+	c, at, of := watchedNodes(t, 1, args...)
+	return c, at[0], of[0]
+}
+
+// watchedNodes are the nodes of a server whose metrics the test reads.
+func watchedNodes(t *testing.T, nodes int, args ...string) (c *exec.Cmd, addr, metrics map[int]string) {
+	t.Helper()
 	c = program(t, nil, append([]string{"serve", "-listen", "127.0.0.1:0", "-metrics", "127.0.0.1:0"}, args...)...)
 	log, err := c.StderrPipe()
 	if err != nil {
@@ -36,12 +43,15 @@ func watched(t *testing.T, args ...string) (c *exec.Cmd, addr, metrics string) {
 		_ = c.Process.Kill()
 		_ = c.Wait()
 	})
-	at, of := shown(t, log, 1)
-	u, err := url.Parse(of[0])
-	if err != nil {
-		t.Fatal(err)
+	at, of := shown(t, log, nodes)
+	for node := range of {
+		u, err := url.Parse(of[node])
+		if err != nil {
+			t.Fatal(err)
+		}
+		of[node] = u.Host
 	}
-	return c, at[0], u.Host
+	return c, at, of
 }
 
 // TestAlertsOfTable has a real Prometheus watch servers with the rules of the dashboards:
@@ -118,15 +128,15 @@ func TestAlertsOfTable(t *testing.T) {
 	<-hammered
 }
 
-// TestPage looks at the volumes of a table in a browser: keys come, and their locks are acquired.
+// TestPage looks at the volumes of a table in a browser: keys come, and their locks are acquired, on both nodes. One node shows all.
 func TestPage(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	b := browser.Open(t, 1280, 900)
-	_, at, of := watched(t, "-volumes", "8")
-	b.Show("http://" + of + "/")
+	_, at, of := watchedNodes(t, 2, "-volumes", "8", "-nodes", "2")
+	b.Show("http://" + of[1] + "/")
 	b.Until(`$('head').textContent === 'This program has no tasks'`)
-	b.Until(`$('tables').innerText.includes('Volumes of the hash table') && $('tables').innerText.includes('volume 7')`)
-	fill(t, at, 10_000)
+	b.Until(`$('tables').innerText.includes('Volumes of the hash table') && $('tables').innerText.includes('volume 0, node 0') && $('tables').innerText.includes('volume 6, node 1')`)
+	fill(t, at[0], 10_000)
 	b.Until(`tables.at(-1).tables[0].rows.reduce((sum, r) => sum + r.values[0], 0) === 10000`)
 	b.Until(`tables.at(-1).tables[0].rows.every(r => r.values[2] > 0)`)
 	b.Shot("volumes")

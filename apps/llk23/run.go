@@ -43,7 +43,7 @@ func (f *field) solve(ctx context.Context, rt *orwl.Runtime, m *show.Meter) erro
 		done, _ := f.cells.Progress()
 		return done
 	})
-	err := rt.Run(ctx)
+	err := new(show.Look).Run(ctx, show.Field(f.planes[planeData])) // with ORWL_WATCH, the page shows the matrix
 	stop()
 	f.past.ended(err)
 	if err != nil {

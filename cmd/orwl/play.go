@@ -24,8 +24,8 @@ import (
 
 const playText = `Serves a page with a simulator in it: write a system of tasks, and see whether the proof
 accepts it, or which tasks would wait for each other in a circle; play it step by step;
-explore all schedules of a lock, let a rank die, take a line of the lock away. Four
-stories show what to look at. A link of the page holds all that was entered.
+explore all schedules of a lock, let a rank die, cut the network, take a line of the lock
+away. Four stories show what to look at. A link of the page holds all that was entered.
 
 The simulator is built when the page is made, so this needs the go command, in a module
 that uses this one. The first time takes about a minute. With -page it is one file, which

@@ -82,11 +82,24 @@ func TestPlayPage(t *testing.T) {
 	b.Eval(`$('deaths').checked = true; $('deaths').onchange(); $('run').click()`)
 	b.Until(`trace.some(s => s.what === 'crashes') && trace.some(s => s.what === 'notices')`)
 
+	// The network is cut: the player shows the sides, and what waits at the cut. Cut for ever, both sides learn of it.
+	b.Eval(`$('deaths').checked = false; $('deaths').onchange(); $('network').value = 'heals'; $('network').onchange(); $('run').click()`)
+	b.Until(`!$('run').disabled && trace.some(s => s.what === 'is cut off') && trace.some(s => s.what === 'is back') && $('found').className === 'good'`)
+	b.Eval(`at = trace.findIndex(s => s.what === 'is back') - 1; step()`)
+	b.Until(`/^rank \d\s*✂\s*rank \d/.test($('net').innerText) && $('net').getAttribute('aria-label').startsWith('The network is cut: rank')`)
+	b.Shot("cut")
+	b.Eval(`at = trace.length - 1; step()`)
+	b.Until(`$('net').querySelectorAll('.cut').length === 0`)
+	b.Eval(`$('network').value = 'severs'; $('network').onchange(); $('explore').click()`)
+	b.Until(`!$('explore').disabled && $('found').className === 'good' && $('found').textContent.includes('in all schedules')`)
+	b.Eval(`$('off').value = '2'; $('off').onchange(); $('run').click()`)
+	b.Until(`trace.some(s => s.what === 'is cut off' && s.rank === 1 && s.value === 'for ever') && new Set(trace.filter(s => s.what === 'notices').map(s => s.rank)).size === 2`)
+
 	// A link has all of it.
 	link, _ := b.Eval(`share().then(() => location.href)`).(string)
 	b.Show("about:blank")
 	b.Show(link)
-	b.Until(`begun && state.lock === 'mcs-flushed' && state.deaths === 1 && $('deaths').checked && !$('lock').hidden`)
+	b.Until(`begun && state.lock === 'mcs-flushed' && state.network === 'severs' && $('network').value === 'severs' && $('off').value === '2' && !$('lock').hidden`)
 	b.Eval(`location.hash = encodeURIComponent('{"story":9}')`)
 	b.Until(`state.story === 0 && !$('system').hidden`)
 

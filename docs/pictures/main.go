@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -13,6 +14,14 @@ import (
 )
 
 func main() {
+	film := flag.Bool("film", false, "make a small film of a GIF on standard input")
+	flag.Parse()
+	if *film {
+		if err := shrink(os.Stdout, os.Stdin); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	recorded, err := trace.Read(os.Stdin)
 	if err != nil {
 		log.Fatal(err)

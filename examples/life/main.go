@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"flag"
 	"fmt"
 
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
@@ -10,13 +11,27 @@ import (
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
-const side = 16
+const sweeps = 64 // four times the side of the torus, if it has a glider
+
+var soup = flag.Int("soup", 0, "begin with random cells on a torus of `N` cells on a side, and not with a glider on one of 16")
 
 func main() { show.Main(life) }
 
 func glider(at []int) uint8 {
 	switch [2]int(at) {
 	case [2]int{0, 1}, [2]int{1, 2}, [2]int{2, 0}, [2]int{2, 1}, [2]int{2, 2}:
+		return 1
+	}
+	return 0
+}
+
+// random is 1 in three cells of eight. It is the same in every run.
+func random(at []int) uint8 {
+	n := uint64(at[0])<<32 + uint64(at[1]) + 1
+	for range 3 {
+		n = (n ^ n>>31) * 0x9E3779B97F4A7C15
+	}
+	if n>>61 < 3 {
 		return 1
 	}
 	return 0
@@ -48,9 +63,13 @@ func live(around, old uint64) uint64 {
 }
 
 func life(ctx context.Context, r *show.Run) error {
+	side, first := 16, glider
+	if *soup > 0 {
+		side, first = *soup, random
+	}
 	g := r.Grid(stencil.Options{Size: stencil.Size{side, side}, Corners: true, Periodic: []bool{true, true}})
-	u := stencil.NewField(g, "alive", stencil.FieldOptions[uint8]{Halo: stencil.Around(1), Initial: glider})
-	err := r.Sweep(ctx, 4*side, func(b *stencil.Block) {
+	u := stencil.NewField(g, "alive", stencil.FieldOptions[uint8]{Halo: stencil.Around(1), Initial: first})
+	err := r.Sweep(ctx, sweeps, func(b *stencil.Block) {
 		for r := range b.Rows() {
 			var near [9][]uint8
 			for i := range near {
@@ -59,7 +78,7 @@ func life(ctx context.Context, r *show.Run) error {
 			generation(u.New(r), near)
 		}
 	}, show.Field(u))
-	if err != nil || !r.Prints() {
+	if err != nil || !r.Prints() || *soup > 0 {
 		return err
 	}
 	cells, err := u.Values(ctx)

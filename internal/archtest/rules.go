@@ -127,6 +127,7 @@ var layers = []layer{
 	{path: "examples/heat", imports: anything},
 	{path: "examples/jacobi3d", imports: anything},
 	{path: "examples/wave", imports: anything},
+	{path: "examples/grayscott", imports: anything},
 	{path: "examples/life", imports: anything},
 	{path: "examples/gaussseidel", imports: anything},
 	{path: "examples/filter", imports: anything},

@@ -161,6 +161,14 @@ func (b *Browser) Key(key string) {
 	}
 }
 
+// Click clicks at a point of the window.
+func (b *Browser) Click(x, y float64) {
+	b.t.Helper()
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		b.Call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": x, "y": y, "button": "left", "clickCount": 1})
+	}
+}
+
 // Shot keeps a picture of the page in the folder ORWL_SHOTS, if that is set.
 func (b *Browser) Shot(name string) {
 	b.t.Helper()

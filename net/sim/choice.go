@@ -5,7 +5,7 @@ import "github.com/orwl/go-orwl/net/rma"
 // choice is an event that can happen next.
 type choice struct {
 	kind   choiceKind
-	rank   *rank    // the rank that steps, notices, crashes or is cancelled; the origin of a flight
+	rank   *rank    // the rank that steps, notices, crashes, is cancelled or cut off; the origin of a flight
 	flight *flight  // the operation that arrives
 	lost   rma.Rank // the rank that is lost, in a notice
 }
@@ -18,6 +18,7 @@ const (
 	chooseNotice // a rank learns that a peer is lost
 	chooseCrash
 	chooseCancel
+	chooseSplit
 )
 
 // enabled lists what can happen now. The order is the same in every run.
@@ -31,6 +32,8 @@ func (x *explorer) enabled() []choice {
 		switch {
 		case x.faults.paused(x, r):
 			x.held = true
+		case r.window.err == nil && r.request.remote() && x.faults.unreachable(x, r.id, r.request.target):
+			x.held = x.held || !x.faults.split(r.id, r.request.target)
 		case x.ready(r):
 			x.choices = append(x.choices, choice{kind: chooseStep, rank: r})
 		}
@@ -38,6 +41,10 @@ func (x *explorer) enabled() []choice {
 	for _, f := range x.flights {
 		if x.faults.delayed(x, f) {
 			x.held = true
+			continue
+		}
+		if x.faults.unreachable(x, f.origin.id, f.target) {
+			x.held = x.held || !x.faults.split(f.origin.id, f.target)
 			continue
 		}
 		x.choices = append(x.choices, choice{kind: chooseArrival, rank: f.origin, flight: f})
@@ -53,7 +60,7 @@ func (x *explorer) enabled() []choice {
 // something back, or lets a pausing rank look again although nothing has changed.
 func (x *explorer) fallback() []choice {
 	if x.held {
-		x.faults.lift()
+		x.faults.lift(x)
 		return x.enabled()
 	}
 	if x.rechecks++; x.memory.version != x.recheckVersion {

@@ -120,6 +120,9 @@ func (x *explorer) state() uint64 {
 	for _, f := range x.flights {
 		print += f.fingerprint(f.origin.id)
 	}
+	for _, r := range x.faults.alone {
+		print += mix(uint64(r) + 1<<40)
+	}
 	for _, r := range x.ranks {
 		own := mix(r.history ^ uint64(r.id)<<32 ^ uint64(r.phase)<<8)
 		if r.phase == blocked && r.request.kind == opPause && r.seen != x.memory.version {

@@ -112,6 +112,8 @@ func (x *explorer) perform(c choice) {
 		x.crash(c.rank)
 	case chooseCancel:
 		x.abort(c.rank)
+	case chooseSplit:
+		x.split(c.rank)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,7 +140,7 @@ func TestKeptSeeds(t *testing.T) {
 func TestFaults(t *testing.T) {
 	rings.Computes(t)
 	for _, name := range []string{"mcs-flushed", "ticket", "rw"} {
-		for _, faults := range []sim.Faults{{Crashes: 1}, {Crashes: 2}, {Pauses: 2}, {Delays: 3}, {Cancels: 1},
+		for _, faults := range []sim.Faults{{Crashes: 1}, {Crashes: 2}, {Pauses: 2}, {Delays: 3}, {Cuts: 2}, {Splits: 1}, {Cancels: 1},
 			{Crashes: 1, Cancels: 1, Pauses: 1, Delays: 1}} {
 			t.Run(fmt.Sprintf("%s/%+v", name, faults), func(t *testing.T) {
 				lock, _ := specimen.ByName(name)
@@ -163,6 +164,84 @@ func TestExhaustCrashes(t *testing.T) {
 	}
 	if !with.Complete || with.States < 2*without.States {
 		t.Fatalf("crashes add too few states: %d without, %d with", without.States, with.States)
+	}
+}
+
+// While a rank is cut off, nothing passes between its memory and that of others, in either direction. Its own memory stays.
+func TestCut(t *testing.T) {
+	cuts := 0
+	for seed := range uint64(400) {
+		faults := []sim.Faults{{Cuts: 1}, {Splits: 1}}[seed%2]
+		s := sim.System{Topology: topology.Flat(3), Faults: faults, Setup: func(f *sim.Fabric) (sim.Program, error) {
+			word, err := f.Alloc(1)
+			ended := 0
+			return sim.Program{Rank: func(_ context.Context, w rma.Window) error {
+				for i := range 4 {
+					w.Put((w.Rank()+1)%3, word, uint64(i))
+					w.FlushAll()
+					w.Get((w.Rank()+2)%3, word)
+				}
+				if ended++; ended == 3 {
+					return errors.New("shown") // the simulator shows the steps of runs that fail
+				}
+				return w.Err()
+			}}, err
+		}}
+		f := s.Seed(seed).Failure
+		if f == nil || !strings.Contains(f.Err.Error(), "shown") {
+			t.Fatalf("seed %d: %v", seed, f)
+		}
+		off := rma.Rank(-1)
+		for _, step := range f.Trace {
+			var target rma.Rank
+			switch n, _ := fmt.Sscanf(step.Where, "rank %d word", &target); {
+			case step.What == "is cut off":
+				cuts++
+				off = step.Rank
+			case step.What == "is back":
+				off = -1
+			case n == 1 && off >= 0 && (step.What == "  arrives" || step.What == "Get") && target != step.Rank && (target == off || step.Rank == off):
+				t.Fatalf("seed %d: rank %d is cut off, and this passes: %+v\n%s", seed, off, step, f.Trace)
+			}
+		}
+	}
+	if cuts < 100 {
+		t.Errorf("only %d runs have a cut", cuts)
+	}
+}
+
+// A split is for ever. All ranks learn of it, on both sides, and none reads what the other side has written since.
+func TestExhaustSplits(t *testing.T) {
+	s := contest(t, "mcs-flushed", 2, 1)
+	without := s.Exhaust(sim.Limit{})
+	s.Faults = sim.Faults{Splits: 1}
+	with := s.Exhaust(sim.Limit{})
+	if with.Failure != nil || !with.Complete || with.States < 2*without.States {
+		t.Fatalf("%v, complete %t, %d states without and %d with a split", with.Failure, with.Complete, without.States, with.States)
+	}
+	// Rank 1 takes a lost rank 0 for a dead one, and goes in. The search finds that rank 0 may live, on the other side.
+	in := false
+	s = sim.System{Topology: topology.Flat(2), Faults: sim.Faults{Splits: 1}, Setup: func(f *sim.Fabric) (sim.Program, error) {
+		word, err := f.Alloc(1)
+		in = false
+		return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+			if w.Rank() == 0 {
+				in = true
+				w.Get(0, word)
+				in = false
+				w.Put(1, word, 1)
+				w.FlushAll()
+				return nil
+			}
+			if w.Await(ctx, 1, word, rma.Is(1)); in {
+				return errors.New("both are inside")
+			}
+			return nil
+		}}, err
+	}}
+	f := s.Exhaust(sim.Limit{}).Failure
+	if f == nil || !strings.Contains(f.Err.Error(), "both are inside") || !slices.ContainsFunc(f.Trace, func(s sim.Step) bool { return s.What == "is cut off" }) {
+		t.Errorf("%v", f)
 	}
 }
 

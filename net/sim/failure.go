@@ -106,7 +106,7 @@ func (x *explorer) conclude() error {
 			return fmt.Errorf("%w: %s", ErrDeadlock, x.whoWaits())
 		}
 	}
-	if x.program.Check != nil && len(x.lost) == 0 {
+	if x.program.Check != nil && len(x.lost)+len(x.faults.alone) == 0 {
 		return x.program.Check()
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 )
 
 // Faults is how many faults of each kind happen in a run. In a seeded run, the seed
-// draws their times and ranks. An exhaustive search tries crashes and cancellations
-// at every point. It needs no pauses and delays, because it tries every order of
+// draws their times and ranks. An exhaustive search tries crashes, cancellations and splits
+// at every point. It needs no pauses, delays and cuts, because it tries every order of
 // steps anyway.
 type Faults struct {
 	// Crashes stop a rank for ever. Its operations in flight may still arrive.
@@ -25,10 +25,16 @@ type Faults struct {
 	// Delays keep everything that a rank has in flight from arriving for a
 	// long while.
 	Delays int
+	// Cuts cut a rank off from all others for a long while: nothing passes between its
+	// memory and theirs.
+	Cuts int
+	// Splits cut a rank off from all others for ever. Each window fails with an
+	// *rma.PeerLostError, on both sides, at a time that the schedule chooses.
+	Splits int
 }
 
 func (f Faults) validate() error {
-	for _, n := range []int{f.Crashes, f.Cancels, f.Pauses, f.Delays} {
+	for _, n := range []int{f.Crashes, f.Cancels, f.Pauses, f.Delays, f.Cuts, f.Splits} {
 		if n < 0 {
 			return fmt.Errorf("sim: System.Faults has a negative number: %+v", f)
 		}
@@ -40,7 +46,8 @@ func (f Faults) validate() error {
 type fault struct {
 	kind     faultKind
 	rank     rma.Rank
-	from, to int // steps
+	from, to int  // steps
+	begun    bool // a cut has been noted
 }
 
 type faultKind uint8
@@ -48,32 +55,38 @@ type faultKind uint8
 const (
 	crash faultKind = iota
 	cancel
+	split
 	pause
 	delay
+	cut
 )
 
 // faultPlan holds a run's faults. Drawn faults happen at given steps. The policy
 // chooses the others, as often as crashes and abort allow.
 type faultPlan struct {
-	drawn          []fault
-	crashes, abort int
+	drawn                  []fault
+	crashes, abort, splits int
+	alone                  []rma.Rank // split off, for ever
 }
 
 // drawFaults draws a step and a rank for each fault.
 func drawFaults(f Faults, ranks int, rng *rand.Rand) faultPlan {
 	var plan faultPlan
 	horizon := 1 << (3 + rng.IntN(10))
-	for kind, n := range []int{crash: f.Crashes, cancel: f.Cancels, pause: f.Pauses, delay: f.Delays} {
+	for kind, n := range []int{crash: f.Crashes, cancel: f.Cancels, split: f.Splits, pause: f.Pauses, delay: f.Delays, cut: f.Cuts} {
 		for range n {
 			from := rng.IntN(horizon)
-			plan.drawn = append(plan.drawn, fault{faultKind(kind), rma.Rank(rng.IntN(ranks)), from, from + 1 + rng.IntN(horizon)})
+			plan.drawn = append(plan.drawn, fault{faultKind(kind), rma.Rank(rng.IntN(ranks)), from, from + 1 + rng.IntN(horizon), false})
 		}
 	}
 	return plan
 }
 
-// choosableFaults is a plan whose faults the policy chooses.
-func choosableFaults(f Faults) faultPlan { return faultPlan{crashes: f.Crashes, abort: f.Cancels} }
+// choosableFaults is a plan whose faults the policy chooses. It has no pauses, delays and cuts: among all schedules are those
+// in which a rank or an arrival is late.
+func choosableFaults(f Faults) faultPlan {
+	return faultPlan{crashes: f.Crashes, abort: f.Cancels, splits: f.Splits}
+}
 
 // cancels reports whether any rank's context may end.
 func (p *faultPlan) cancels() bool {
@@ -85,21 +98,29 @@ func (p *faultPlan) cancels() bool {
 	return p.abort > 0
 }
 
-// inject carries out the drawn crashes and cancellations whose step has come.
+// inject carries out the drawn faults whose step has come, and notes where cuts begin and end.
 func (p *faultPlan) inject(x *explorer) {
-	for i := 0; i < len(p.drawn); i++ {
-		f := p.drawn[i]
-		if f.kind > cancel || f.from > x.steps {
-			continue
-		}
-		p.drawn = append(p.drawn[:i], p.drawn[i+1:]...)
-		i--
-		if f.kind == crash {
-			x.crash(x.ranks[f.rank])
-		} else {
-			x.abort(x.ranks[f.rank])
+	kept := p.drawn[:0]
+	for _, f := range p.drawn {
+		r, due := x.ranks[f.rank], f.from <= x.steps
+		switch {
+		case due && f.kind == crash:
+			x.crash(r)
+		case due && f.kind == cancel:
+			x.abort(r)
+		case due && f.kind == split:
+			x.split(r)
+		case f.kind == cut && f.to <= x.steps:
+			x.tracer.note(r, "is back", "")
+		default:
+			if due && f.kind == cut && !f.begun {
+				f.begun = true
+				x.tracer.note(r, "is cut off", "")
+			}
+			kept = append(kept, f)
 		}
 	}
+	p.drawn = kept
 }
 
 // offer adds to x.choices the faults that the policy may choose, and the notices of
@@ -115,6 +136,9 @@ func (p *faultPlan) offer(x *explorer) {
 		}
 		if p.abort > 0 && r.ctx.Err() == nil {
 			x.choices = append(x.choices, choice{kind: chooseCancel, rank: r})
+		}
+		if p.splits > 0 {
+			x.choices = append(x.choices, choice{kind: chooseSplit, rank: r})
 		}
 	}
 }
@@ -134,12 +158,27 @@ func (p *faultPlan) paused(x *explorer, r *rank) bool { return p.active(x, pause
 // delayed reports whether a fault keeps f from arriving now.
 func (p *faultPlan) delayed(x *explorer, f *flight) bool { return p.active(x, delay, f.origin) }
 
-// lift ends every pause and delay. The explorer calls it when nothing else can happen.
-func (p *faultPlan) lift() {
+// unreachable reports whether a cut keeps one rank's operations from another one's memory now.
+func (p *faultPlan) unreachable(x *explorer, from, to rma.Rank) bool {
+	if from == to || len(p.drawn) == 0 && len(p.alone) == 0 {
+		return false
+	}
+	return p.split(from, to) || p.active(x, cut, x.ranks[from]) || p.active(x, cut, x.ranks[to])
+}
+
+// split reports whether two ranks cannot reach each other any more.
+func (p *faultPlan) split(a, b rma.Rank) bool {
+	return a != b && (slices.Contains(p.alone, a) || slices.Contains(p.alone, b))
+}
+
+// lift ends every pause, delay and cut. The explorer calls it when nothing else can happen.
+func (p *faultPlan) lift(x *explorer) {
 	kept := p.drawn[:0]
 	for _, f := range p.drawn {
-		if f.kind <= cancel {
+		if f.kind <= split {
 			kept = append(kept, f)
+		} else if f.begun {
+			x.tracer.note(x.ranks[f.rank], "is back", "")
 		}
 	}
 	p.drawn = kept
@@ -158,23 +197,50 @@ func (x *explorer) crash(r *rank) {
 	x.lost = append(x.lost, r.id)
 }
 
-// offerNotices offers to tell r of each loss that it does not know, or of the first loss, if
-// r's window fails by it.
+// split cuts r off from all others for ever.
+func (x *explorer) split(r *rank) {
+	if slices.Contains(x.faults.alone, r.id) {
+		return
+	}
+	x.faults.splits--
+	x.faults.alone = append(x.faults.alone, r.id)
+	x.tracer.note(r, "is cut off", "for ever")
+}
+
+// offerNotices offers to tell r of each loss that it does not know, or of one loss, if r's window fails by it.
 func (x *explorer) offerNotices(r *rank) {
-	for _, lost := range x.lost {
-		if r.window.err == nil && !r.window.epoch.Lost(lost) {
-			x.choices = append(x.choices, choice{kind: chooseNotice, rank: r, lost: lost})
-		}
-		if !x.survive {
-			return
+	switch {
+	case r.window.err != nil:
+	case !x.survive && len(x.lost)+len(x.faults.alone) > 0:
+		x.choices = append(x.choices, choice{kind: chooseNotice, rank: r, lost: x.firstLost(r)})
+	case x.survive:
+		for _, lost := range x.lost {
+			if !r.window.epoch.Lost(lost) {
+				x.choices = append(x.choices, choice{kind: chooseNotice, rank: r, lost: lost})
+			}
 		}
 	}
+}
+
+// firstLost is the peer that r learns to be lost.
+func (x *explorer) firstLost(r *rank) rma.Rank {
+	if len(x.lost) > 0 {
+		return x.lost[0]
+	}
+	if other := x.faults.alone[0]; other != r.id {
+		return other
+	}
+	return (r.id + 1) % rma.Rank(len(x.ranks)) // all others are lost for it
 }
 
 // notice tells r that a peer is lost. The notice interrupts an operation. It does not
 // interrupt an instruction. A window that survives goes on with its operation.
 func (x *explorer) notice(r *rank, lost rma.Rank) {
-	r.window.lose(&rma.PeerLostError{Rank: lost, Why: "the simulator crashed it"})
+	why := "the simulator cut the network"
+	if slices.Contains(x.lost, lost) {
+		why = "the simulator crashed it"
+	}
+	r.window.lose(&rma.PeerLostError{Rank: lost, Why: why})
 	x.tracer.note(r, "notices", fmt.Sprintf("rank %d is lost", lost))
 	if x.survive {
 		x.flights = slices.DeleteFunc(x.flights, func(f *flight) bool { return f.origin.id == lost })

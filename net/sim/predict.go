@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,6 +33,9 @@ func (s System) Predict(machine model.Model, seed uint64) Prediction {
 	err := s.validate()
 	if err == nil {
 		err = machine.Validate()
+	}
+	if s.Faults.Cuts+s.Faults.Splits > 0 && err == nil {
+		err = errors.New("sim: a prediction has no cut networks: want Faults.Cuts and Splits of 0")
 	}
 	if err != nil {
 		return Prediction{Failure: &Failure{Err: err}}

@@ -84,6 +84,15 @@ func (q *request) changes() bool {
 // effect on a failed window, too. It wakes no rank.
 func (q *request) direct() bool { return q.kind >= opLoad && q.kind <= opCompareAndSwap }
 
+// remote reports whether the request goes through the network, to the memory of its target.
+func (q *request) remote() bool {
+	switch q.kind {
+	case opFlush, opFlushAll, opPause, opYield, opSleep:
+		return false
+	}
+	return !q.direct()
+}
+
 // wakes reports whether the request wakes the ranks that await its word and whose
 // condition holds. result is what the request returned.
 func (q *request) wakes(result uint64) bool {

@@ -53,7 +53,7 @@ func (s System) seeded(seed uint64, traced bool) (*explorer, error) {
 // and nothing is late in others.
 type random struct {
 	rng    *rand.Rand
-	weight [chooseCancel + 1]float64
+	weight [chooseSplit + 1]float64
 }
 
 func newRandom(rng *rand.Rand) *random {

@@ -17,7 +17,7 @@ type Program struct {
 	// and the end of ctx.
 	Rank func(ctx context.Context, w rma.Window) error
 	// Check, if not nil, looks at the result after every rank has ended and every
-	// operation has arrived. It is not called after a crash.
+	// operation has arrived. It is not called after a crash or a split.
 	Check func() error
 	// State, if not nil, is a fingerprint of what the bodies remember together,
 	// beyond what each could compute from the values that it has seen. If a check
@@ -80,6 +80,8 @@ func (s System) validate() error {
 		return fmt.Errorf("sim: System.Words is %d, want at least 1", s.Words)
 	case s.MaxSteps < 0:
 		return fmt.Errorf("sim: System.MaxSteps is %d, want at least 1", s.MaxSteps)
+	case s.Survive && s.Faults.Splits > 0:
+		return fmt.Errorf("sim: System.Survive and Faults.Splits: a rank that is cut off lives, and no window goes on without it")
 	}
 	return s.Faults.validate()
 }

@@ -29,9 +29,13 @@ type Report struct {
 // Spent is what time went to, in seconds.
 type Spent struct {
 	Regions map[string]float64 `json:"regions"` // compute, and what the program has named
-	Wait    float64            `json:"wait"`
-	Manage  float64            `json:"manage"` // accesses: to release them, and all else
-	Idle    float64            `json:"idle"`   // before its first work and after its last
+	// Wait is all waiting. Turn, Data and Queued are its parts, by cause. Of waits that were not recorded one by one no cause is known.
+	Wait   float64 `json:"wait"`
+	Turn   float64 `json:"for_turn"`
+	Data   float64 `json:"for_data"`
+	Queued float64 `json:"queued"` // it was ready, and no worker was free
+	Manage float64 `json:"manage"` // accesses: to release them, and all else
+	Idle   float64 `json:"idle"`   // before its first work and after its last
 }
 
 // TaskSpent is what the time of a task went to.
@@ -76,15 +80,22 @@ func (t *Trace) Report(o ReportOptions) Report {
 	from, to := t.From, t.To
 	r := Report{Seconds: (to - from).Seconds(), All: Spent{Regions: make(map[string]float64)}, Tasks: []TaskSpent{}}
 	nodes := make(map[int]bool)
+	before := t.before()
 	for i := range t.Tracks {
 		k := &t.Tracks[i]
 		nodes[k.Node] = true
 		s := k.spent(to - from)
+		for _, w := range t.stretches(before, i) {
+			*map[Cause]*float64{ForTurn: &s.Turn, ForData: &s.Data, Queued: &s.Queued}[w.cause] += (w.to - w.from).Seconds()
+		}
 		r.Tasks = append(r.Tasks, TaskSpent{k.Task, k.Node, s})
 		for name, seconds := range s.Regions {
 			r.All.Regions[name] += seconds
 		}
 		r.All.Wait += s.Wait
+		r.All.Turn += s.Turn
+		r.All.Data += s.Data
+		r.All.Queued += s.Queued
 		r.All.Manage += s.Manage
 		r.All.Idle += s.Idle
 		r.NotRecorded += k.Rest.Slices + k.Rest.Turns
@@ -94,7 +105,6 @@ func (t *Trace) Report(o ReportOptions) Report {
 	}
 	r.Nodes = len(nodes)
 	r.Names = names(r.All.Regions)
-	before := t.before()
 	r.Waits = t.longest(o.Waits, from, before)
 	r.Path = t.walkBack(before).path()
 	return r
@@ -119,6 +129,17 @@ func (k *Track) spent(run time.Duration) Spent {
 	s.Manage, s.Idle = manage.Seconds(), max(0, idle).Seconds()
 	return s
 }
+
+// running is for how long bodies ran.
+func (s Spent) running() (sum float64) {
+	for _, seconds := range s.Regions {
+		sum += seconds
+	}
+	return sum
+}
+
+// unknown is how long the waits were of which no cause is known.
+func (s Spent) unknown() float64 { return max(0, s.Wait-s.Turn-s.Data-s.Queued) }
 
 // names are the names of regions in the order of the report.
 func names(sums map[string]float64) []string {
@@ -202,6 +223,9 @@ func (r Report) String() string {
 		fmt.Fprintf(&b, "; the nodes' clocks are up to %s apart", duration(r.Apart))
 	}
 	b.WriteString("\n")
+	if ran := r.All.running(); ran > 0 && r.Seconds > 0 {
+		fmt.Fprintf(&b, "On average %.1f bodies ran at a time: so many processors were busy.\n", ran/r.Seconds)
+	}
 	if r.NotRecorded > 0 {
 		fmt.Fprintf(&b, "The trace was full: of %d later slices and turns only the sums are known.\n", r.NotRecorded)
 	}
@@ -239,7 +263,12 @@ func (r Report) table(b *strings.Builder) {
 	if len(shown) < len(r.Names) {
 		cell("others")
 	}
-	for _, name := range []string{"wait", "manage", "idle"} {
+	waits := []string{"for a turn", "for data", "queued"}
+	unknown := r.NotRecorded > 0 && r.All.unknown() > 0
+	if unknown {
+		waits = append(waits, "other wait")
+	}
+	for _, name := range append(waits, "manage", "idle") {
 		cell(name)
 	}
 	b.WriteString("\n")
@@ -263,7 +292,12 @@ func (r Report) table(b *strings.Builder) {
 		if len(shown) < len(r.Names) {
 			share(others)
 		}
-		share(s.Wait)
+		share(s.Turn)
+		share(s.Data)
+		share(s.Queued)
+		if unknown {
+			share(s.unknown())
+		}
 		share(s.Manage)
 		share(s.Idle)
 		b.WriteString("\n")

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func TestReportOfNodes(t *testing.T) {
 	if !reflect.DeepEqual(r.Path, want) {
 		t.Errorf("%+v, want %+v", r.Path, want)
 	}
-	if s := r.Tasks[1]; s.Wait != 0.011 || s.Regions["stir"] != 0.008 || s.Idle != 0.001 || s.Manage != 0 {
+	if s := r.Tasks[1]; s.Wait != 0.011 || math.Abs(s.unknown()) > 1e-12 || math.Abs(s.Turn-0.006)+math.Abs(s.Data-0.002)+math.Abs(s.Queued-0.003) > 1e-12 || s.Regions["stir"] != 0.008 || s.Idle != 0.001 || s.Manage != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -86,7 +87,7 @@ func TestReportOfMany(t *testing.T) {
 		tr.Tracks = append(tr.Tracks, k)
 	}
 	text := tr.Report(ReportOptions{}).String()
-	for _, want := range []string{"The 24 tasks that waited longest:\n", " a region 0 a region 1 a region 2 a region 3     others       wait"} {
+	for _, want := range []string{"The 24 tasks that waited longest:\n", " a region 0 a region 1 a region 2 a region 3     others for a turn"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

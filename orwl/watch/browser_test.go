@@ -5,6 +5,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func show(t *testing.T, p *Page, width, height int) *browser.Browser {
 }
 
 // serving serves a page, and opens it.
-func serving(t *testing.T, b *browser.Browser, p *Page) {
+func serving(t *testing.T, b *browser.Browser, p *Page) (address string) {
 	t.Helper()
 	mux := http.NewServeMux()
 	p.Register(mux)
@@ -43,6 +44,7 @@ func serving(t *testing.T, b *browser.Browser, p *Page) {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	b.Show("http://" + s.Address() + "/")
+	return s.Address()
 }
 
 // The page names the culprit of a hang, and the keys lead there.
@@ -83,6 +85,67 @@ func TestPageOfAHang(t *testing.T) {
 	b.Until(`at >= 0 && shown().at === moment && chosen === 'north'`)
 	b.Eval(`location.hash = '#at=1'; openLink()`)
 	b.Until(`$('head').textContent.includes('is gone')`)
+}
+
+// A click on a task says why it waits, with the chain to the culprit. A link to this moment shows the same on another page, and a
+// foreign name for this machine gets nothing.
+func TestPageIsClicked(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	p := New(func() *orwl.Runtime { return nil })
+	p.ask = func(context.Context) (inspect.Run, bool) { return ring(false), true }
+	b := browser.Open(t, 1280, 800)
+	address := serving(t, b, p)
+	b.Until(`typeof looks === 'object' && looks.length > 2 && cells.length === 4`)
+	spot := func(of string) float64 { return b.Eval(of).(float64) }
+	click := func(task string) {
+		b.Eval(`window.box = $('tasks').getBoundingClientRect(); window.cell = cells[numberOf(shown(), '` + task + `')]`)
+		b.Click(spot(`box.left + cell.x + cell.w / 2`), spot(`box.top + cell.y + cell.h / 2`))
+	}
+	click("middle")
+	b.Until(`chosen === 'middle' && $('why').innerText.replace(/\s+/g, ' ').startsWith('middle (node 1) waits for its turn to read edge 2, for 4.2 s south (node 2) computes, in round 7')`)
+	click("log")
+	b.Until(`chosen === 'log' && $('why').innerText.includes('It needs a worker')`)
+	click("north")
+	b.Until(`/^from/.test($('sent').innerText) && /[1-9]\d* kB/.test($('sent').innerText)`) // bytes from node to node
+	// The strip leads back, and the link of a moment leads there.
+	b.Eval(`window.strip = $('time').getBoundingClientRect()`)
+	b.Click(spot(`strip.right - 2`), spot(`strip.top + 20`))
+	b.Until(`at >= 0`)
+	b.Eval(`step(-1e9); copy()`)
+	b.Until(`$('head').textContent.includes('The node keeps this moment for a minute.')`)
+	moment := spot(`shown().at`)
+	b.Show("about:blank")
+	b.Show(fmt.Sprintf("http://%s/#at=%.0f&task=north", address, moment))
+	b.Until(fmt.Sprintf(`typeof looks === 'object' && at >= 0 && shown().at === %.0f && chosen === 'north' && $('why').innerText.includes('south')`, moment))
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Show("http://page.localhost:" + port + "/") // a browser takes each name of localhost for this machine
+	b.Until(`typeof looks === 'undefined' && !document.body.innerText.includes('node 2')`)
+}
+
+// Each state has a shape of its own, in the legend, in the map, however small, and in the strip of time: nobody needs the colours.
+func TestPageWithoutColours(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	b := opened(t, 1280, 800, func() inspect.Run { return ring(false) })
+	b.Call("Emulation.setEmulatedVisionDeficiency", map[string]any{"type": "achromatopsia"})
+	b.Until(`shown().count.t === 2`)
+	b.Shot("grey")
+	same, _ := b.Eval(`(() => {
+		const all = Object.keys(states).sort(), same = []
+		const was = colours; colours = {...was}; for (const s of all) colours[s] = '#000'
+		for (const s in tiled) delete tiled[s]
+		const seen = (draw, size) => all.map(s => { const c = document.createElement('canvas'); c.width = c.height = size; const g = c.getContext('2d'); draw(g, s, size); return g.getImageData(0, 0, size, size).data })
+		const differ = (what, pictures, least) => all.forEach((s, k) => all.slice(0, k).forEach((o, m) => { let n = 0; for (let i = 3; i < pictures[k].length; i += 4) n += Math.abs(pictures[k][i] - pictures[m][i]) > 64; if (n < least) same.push(what + ': ' + s + ' and ' + o + ' differ in ' + n + ' points') }))
+		for (const size of [6, 7, 9, 14, 20]) differ('shapes of ' + size, seen((g, s) => shape(g, s, 0, 0, size, size), size), 4)
+		differ('the strip', seen((g, s) => { if (s !== 'i') { g.fillStyle = tile(g, s); g.fillRect(0, 0, 24, 24) } }, 24), 40)
+		colours = was; for (const s in tiled) delete tiled[s]
+		return same.join('\n')
+	})()`).(string)
+	if same != "" {
+		t.Error(same)
+	}
 }
 
 // The page names a node that does not answer, and keeps its tasks.

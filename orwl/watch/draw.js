@@ -6,6 +6,7 @@ function theme(to) {
   const s = getComputedStyle(document.documentElement)
   for (const k of ['back', 'ink', 'soft', 'line', 'panel', 'c', 'd', 't', 'q', 'i', 'x', 'hot', 'good']) colours[k] = s.getPropertyValue('--' + k).trim()
   drawn = null // the tables have the colours, too
+  for (const s in tiled) delete tiled[s]
   drawLegend(); soon()
 }
 function shape(g, s, x, y, w, h) {
@@ -19,6 +20,12 @@ function shape(g, s, x, y, w, h) {
   if (s === 'q') g.fillRect(x + w / 2 - Math.max(1, h / 6), y + h / 2 - Math.max(1, h / 6), Math.max(2, h / 3), Math.max(2, h / 3))
   if (s === 'i' && w <= 6) g.fillRect(x + w / 2 - 1, y + h / 2 - 1, 2, 2)
   if (s === 'x') { g.beginPath(); g.moveTo(x, y); g.lineTo(x + w, y + h); g.moveTo(x + w, y); g.lineTo(x, y + h); g.stroke() }
+}
+// tile fills an area with the shapes of a state, as the legend has them.
+const tiled = {}
+function tile(g, s) {
+  if (!tiled[s]) { const c = document.createElement('canvas'); c.width = c.height = 8; const t = c.getContext('2d'); if (s !== 'c') { t.globalAlpha = 0.3; t.fillStyle = colours[s]; t.fillRect(0, 0, 8, 8); t.globalAlpha = 1 } shape(t, s, 0, 0, 8, 8); tiled[s] = c }
+  return g.createPattern(tiled[s], 'repeat')
 }
 function paper(c, w, h) {
   const r = window.devicePixelRatio || 1
@@ -127,13 +134,13 @@ function drawMap(l) {
 function drawTime() {
   const c = $('time'), width = c.clientWidth, g = paper(c, width, 56), l = shown()
   if (!looks.length) return
-  const last = looks[looks.length - 1].at, first = Math.max(looks[0].at, last - 6e4), to = t => (t - last + 6e4) / 6e4 * width
+  const last = looks[looks.length - 1].at, first = Math.max(looks[0].at, last - 6e4), to = t => (t - last + 6e4) / 6e4 * width, fill = {}
+  for (const s of 'ctdqx') fill[s] = tile(g, s)
   for (let k = 0; k < looks.length; k++) {
     const a = looks[k]; if (a.at < first) continue
     const x = to(a.at), w = Math.max(1, (k + 1 < looks.length ? to(looks[k + 1].at) : width) - x), all = a.states.length || 1
     let y = 56
-    for (const s of 'ctdqix') { const h = a.count[s] / all * 56; y -= h; if (s !== 'i') { g.fillStyle = colours[s]; g.globalAlpha = s === 'c' ? 1 : 0.55; g.fillRect(x, y, w + 0.5, h) } }
-    g.globalAlpha = 1
+    for (const s of 'ctdqix') { const h = a.count[s] / all * 56; y -= h; if (s !== 'i') { g.fillStyle = fill[s]; g.fillRect(x, y, w + 0.5, h) } }
     if (a.why.stands) { g.fillStyle = colours.hot; g.fillRect(x, 0, w + 0.5, 4) }
   }
   if (at >= 0) { g.fillStyle = colours.ink; g.fillRect(to(l.at) - 1, 0, 3, 56) }

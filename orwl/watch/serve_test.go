@@ -2,20 +2,15 @@ package watch
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // ORWL_WATCH has a runtime serve its page, print the link, and end with the runtime. No foreign name gets an answer.
@@ -64,77 +59,5 @@ func TestVariable(t *testing.T) {
 	}
 	if err := rt.Close(); err != nil {
 		t.Error(err)
-	}
-}
-
-// BenchmarkCost is a run of 64 tasks with a page, with and without a reader, in turns. A run takes about a second. Two runs without
-// differ, too: the benchmark says by how much.
-//
-//	go test ./orwl/watch -run '^$' -bench Cost -benchtime 1x
-func BenchmarkCost(b *testing.B) {
-	const tasks, rounds, turns = 64, 60_000, 10
-	for b.Loop() {
-		var ratios, noise []float64
-		run := func(watched bool) float64 {
-			rt, err := orwl.New(orwl.Options{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			var rs []*resource.Resource
-			for i := range tasks {
-				rs = append(rs, rt.Resource(fmt.Sprint("r", i), 8))
-			}
-			work := make([]float64, 256)
-			for i := range tasks {
-				t := rt.Task(fmt.Sprint("t", i))
-				orwl.Writes[byte](t, rs[i])
-				orwl.Reads[byte](t, rs[(i+1)%tasks])
-				t.Each(rounds, func(int) error {
-					sum := 0.0
-					for _, w := range work {
-						sum += w * w
-					}
-					if sum > 0 {
-						panic(sum)
-					}
-					return nil
-				})
-			}
-			p := New(func() *orwl.Runtime { return rt })
-			if watched {
-				me, done := p.join(), make(chan struct{})
-				defer close(done)
-				defer p.leave(me)
-				go func() {
-					for {
-						select {
-						case <-me.events:
-						case <-done:
-							return
-						}
-					}
-				}()
-			}
-			began := time.Now()
-			if err := rt.Run(context.Background()); err != nil {
-				b.Fatal(err)
-			}
-			took := time.Since(began).Seconds()
-			p.Close()
-			return took
-		}
-		for turn := range turns {
-			var took [3]float64 // with a reader, and twice without
-			for i := range took {
-				which := (turn + i) % len(took)
-				took[which] = run(which == 0)
-			}
-			ratios, noise = append(ratios, 2*took[0]/(took[1]+took[2])), append(noise, took[1]/took[2])
-		}
-		slices.Sort(ratios)
-		slices.Sort(noise)
-		b.ReportMetric(ratios[turns/2], "with/without")
-		b.ReportMetric(noise[turns/2], "without/without")
-		b.ReportMetric(1.02, "target")
 	}
 }

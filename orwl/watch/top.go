@@ -110,7 +110,7 @@ func (t *top) take(name string, data []byte) (over bool, err error) {
 // show shows a look.
 func (t *top) show(l *look) (over bool, err error) {
 	p := t.programs[l.Program]
-	if p == nil {
+	if p == nil || t.o.Once && len(t.looks) < 2 { // a rate is of two looks
 		return false, nil
 	}
 	cols, lines := 100, 40

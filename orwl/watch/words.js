@@ -139,7 +139,7 @@ function verdict(l) {
   let head, text, kind = ''
   if (ended) { head = 'The program has ended, or this node has left'; text = l ? l.why.text : ''; kind = 'off' }
   else if (lost) { head = 'This node does not answer'; text = 'The page tries again. Another node of the run shows the same: the port plus the number of the node.'; kind = 'off' }
-  else if (!l && tables.length) { head = 'This program has no tasks'; text = 'Its figures are below, of this node.'; kind = 'off' }
+  else if (!l && tables.length) { head = 'This program has no tasks'; text = 'Its figures are below.'; kind = 'off' }
   else if (!l) { head = 'Connecting'; text = 'No tasks yet: the program has not made its runtime.'; kind = 'off' }
   else if (l.why.stands) { head = 'Something stands still. This is the culprit:'; text = l.why.text; kind = 'stands' }
   else { head = 'It moves'; text = l.why.text }

@@ -17,6 +17,7 @@ import (
 //	ask scan     see scan.go      answer   of one or several messages, all but the last
 //	ask length   none                      marked as parts
 //	ask clear    none
+//	ask volumes  none             answer   volumes, see scan.go
 //	gone         none: the table was closed on the node
 type message uint64
 
@@ -25,6 +26,7 @@ const (
 	askScan
 	askLength
 	askClear
+	askVolumes
 	part
 	answer
 	gone

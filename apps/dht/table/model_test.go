@@ -155,6 +155,18 @@ func play(t *rapid.T, tables []*Strings, m *model) {
 			if err != nil || n != int64(len(m.keys)) {
 				t.Fatalf("Len is %d, %v; want %d", n, err, len(m.keys))
 			}
+			volumes, err := table.Volumes(background)
+			if err != nil || len(volumes) != len(table.homes) {
+				t.Fatalf("%d volumes of %d, %v", len(volumes), len(table.homes), err)
+			}
+			for i, v := range volumes {
+				if n -= v.Keys; v.Number != i || v.Node != table.homes[i] || v.Bytes <= 0 {
+					t.Fatalf("volume %d: %+v", i, v)
+				}
+			}
+			if n != 0 {
+				t.Fatalf("the volumes have %d keys less than the table", n)
+			}
 		case 2:
 			if got, want := scanned(t, table), slices.Sorted(maps.Keys(m.keys)); !slices.Equal(got, want) {
 				t.Fatalf("scanned %q, want %q", got, want)

@@ -88,6 +88,8 @@ func (t *Strings) serve(from int, h head, body *wire.Reader) error {
 		return t.serveOps(s, from, h, body)
 	case askScan:
 		return t.serveScan(s, from, h, body)
+	case askVolumes:
+		return t.serveVolumes(s, from, h, body)
 	}
 	return t.serveAll(from, h, body)
 }

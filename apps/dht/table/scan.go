@@ -1,9 +1,12 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/wire"
@@ -189,22 +192,84 @@ func (t *Strings) Here(ctx context.Context) (keys, bytes int64, err error) {
 	return keys, bytes, err
 }
 
-// Volume is a volume that this node keeps.
+// Volume is a volume of the table.
 type Volume struct {
 	Number      int
+	Node        int // that keeps it
 	Keys, Bytes int64
 	Acquired    uint64  // acquisitions of its lock
 	Waited      uint64  // the acquisitions that found a predecessor
 	Unfair      float64 // see inspect.Unfairness
 }
 
-// Kept are the volumes that this node keeps. Each is locked for a moment, one after another.
-func (t *Strings) Kept(ctx context.Context) (all []Volume, err error) {
+// Volumes are the volumes of all nodes that answer before ctx ends, by their numbers. Each is locked for a moment, one after another.
+func (t *Strings) Volumes(ctx context.Context) (all []Volume, err error) {
+	var calls []*call
+	var kept [][]Volume
+	if t.others != nil {
+		kept = make([][]Volume, t.others.nodes)
+		for node := range kept {
+			if node == t.node {
+				continue
+			}
+			c := &call{node: node, take: func(count int, from *wire.Reader) error {
+				for range count {
+					kept[node] = append(kept[node], parseVolume(from, node))
+				}
+				return from.Err()
+			}}
+			t.others.ask(c, askVolumes, 0, nil)
+			calls = append(calls, c)
+		}
+	}
+	all, err = t.kept(ctx)
+	for _, c := range calls {
+		if t.others.wait(ctx, c) == nil { // a node that is lost shows nothing
+			all = append(all, kept[c.node]...)
+		}
+	}
+	slices.SortFunc(all, func(a, b Volume) int { return cmp.Compare(a.Number, b.Number) })
+	return all, err
+}
+
+// encode appends the volume. Its node is the one that sends it.
+func (v *Volume) encode(b []byte) []byte {
+	for _, n := range []uint64{uint64(v.Number), uint64(v.Keys), uint64(v.Bytes), v.Acquired, v.Waited, math.Float64bits(v.Unfair)} {
+		b = wire.AppendUint(b, n)
+	}
+	return b
+}
+
+func parseVolume(from *wire.Reader, node int) Volume {
+	return Volume{
+		Node: node, Number: int(from.UintTo(math.MaxInt32)), Keys: int64(from.UintTo(math.MaxInt64)), Bytes: int64(from.UintTo(math.MaxInt64)),
+		Acquired: from.Uint(), Waited: from.Uint(), Unfair: math.Float64frombits(from.Uint()),
+	}
+}
+
+// serveVolumes tells another node of the volumes here.
+func (t *Strings) serveVolumes(s *service, from int, h head, body *wire.Reader) error {
+	if err := body.Done(); err != nil {
+		return fmt.Errorf("%w: %w", errMalformed, err)
+	}
+	all, err := t.kept(context.Background())
+	if err != nil {
+		return err
+	}
+	for _, v := range all {
+		s.body = v.encode(s.body)
+	}
+	t.others.reply(from, head{answer, h.number, 0, len(all)}, s.body)
+	return nil
+}
+
+// kept are the volumes that this node keeps.
+func (t *Strings) kept(ctx context.Context) (all []Volume, err error) {
 	for i, r := range t.volumes {
 		if r == nil {
 			continue
 		}
-		v := Volume{Number: i, Bytes: int64(r.Size())}
+		v := Volume{Number: i, Node: t.node, Bytes: int64(r.Size())}
 		if v.Keys, err = lengthOf(ctx, r, t.o.Now); err != nil {
 			return nil, err
 		}

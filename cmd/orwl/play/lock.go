@@ -19,14 +19,26 @@ type Game struct {
 	Ranks        int
 	Acquisitions int
 	Deaths       int // ranks that die
+	Network      Network
+	Off          int // the rank that Run cuts off, plus 1; 0: any
 }
+
+// Network is what becomes of the network in a Game.
+type Network string
+
+// The values of Network.
+const (
+	Whole  Network = ""
+	Heals  Network = "heals"  // a rank is cut off from the others for a while
+	Severs Network = "severs" // a rank is cut off for ever
+)
 
 // The bounds of a Game, and of what the page explores.
 const (
 	mostRanks        = 4
 	mostAcquisitions = 4
 	mostStates       = 150_000
-	seedsTried       = 500 // for a run with a death
+	seedsTried       = 500 // for a run with a fault
 )
 
 // Locks are the locks of the page: a list of name, about, wrong, ranks.
@@ -43,11 +55,21 @@ func (g Game) system() (s sim.System, bad Answer) {
 	switch {
 	case !known:
 		return s, Answer{"error": "there is no lock " + g.Lock}
-	case g.Ranks < 1 || g.Ranks > mostRanks || g.Acquisitions < 1 || g.Acquisitions > mostAcquisitions || g.Deaths < 0 || g.Deaths >= g.Ranks:
+	case g.Ranks < 1 || g.Ranks > mostRanks || g.Acquisitions < 1 || g.Acquisitions > mostAcquisitions || g.Deaths < 0 || g.Deaths >= g.Ranks || g.Off < 0 || g.Off > g.Ranks:
 		return s, Answer{"error": fmt.Sprintf("want 1 to %d ranks, 1 to %d acquisitions, and at least one rank that lives", mostRanks, mostAcquisitions)}
 	}
+	faults := sim.Faults{Crashes: g.Deaths}
+	switch g.Network {
+	case Whole:
+	case Heals:
+		faults.Cuts = 1
+	case Severs:
+		faults.Splits = 1
+	default:
+		return s, Answer{"error": fmt.Sprintf("the network is %q: want nothing, %q or %q", g.Network, Heals, Severs)}
+	}
 	return specimen.Contest{
-		Topology: topology.Flat(g.Ranks), Acquisitions: g.Acquisitions, Writers: (g.Ranks + 1) / 2, Faults: sim.Faults{Crashes: g.Deaths},
+		Topology: topology.Flat(g.Ranks), Acquisitions: g.Acquisitions, Writers: (g.Ranks + 1) / 2, Faults: faults,
 	}.System(lock), nil
 }
 
@@ -68,10 +90,14 @@ func Explore(g Game) Answer {
 	return a
 }
 
+// longCut is how many steps there are at least between the two ends of a cut that is shown.
+const longCut = 4
+
 // errSeen ends a run that kept its promises: the simulator shows the steps of runs that fail.
 var errSeen = errors.New("the run has been seen")
 
-// Run plays one run of the game, whose schedule is drawn from a seed. With deaths, it takes the next seed in whose run a rank dies.
+// Run plays one run of the game, whose schedule is drawn from a seed. With a
+// fault, it takes the next seed in whose run that happens: a rank dies, or something waits at a cut.
 //
 //	seed: of the run; trace: its steps; broken: a promise that it breaks
 func Run(g Game, seed uint64) Answer {
@@ -85,18 +111,17 @@ func Run(g Game, seed uint64) Answer {
 		rank, ended := p.Rank, 0
 		p.Rank = func(ctx context.Context, w rma.Window) error {
 			err := rank(ctx, w)
-			if ended++; ended == g.Ranks && err == nil {
-				return errSeen
-			}
-			if lost := new(rma.PeerLostError); errors.As(err, &lost) {
-				return errSeen // a rank that knows of the death goes no further
+			ended++
+			lost := errors.As(err, new(*rma.PeerLostError))
+			if lost && g.Deaths > 0 || ended == g.Ranks && (lost || err == nil) {
+				return errSeen // a rank that dies does not end: the first one that knows of it ends the run
 			}
 			return err
 		}
 		return p, err
 	}
 	for range seedsTried {
-		if f := s.Seed(seed).Failure; f != nil && (g.Deaths == 0 || died(f.Trace)) {
+		if f := s.Seed(seed).Failure; f != nil && g.happens(f.Trace) {
 			a := Answer{"seed": float64(seed), "trace": steps(f.Trace)}
 			if !errors.Is(f.Err, errSeen) {
 				a["broken"] = words(f.Err)
@@ -105,11 +130,23 @@ func Run(g Game, seed uint64) Answer {
 		}
 		seed++
 	}
-	return Answer{"error": fmt.Sprintf("in none of the next %d runs a rank dies while it works: take another seed", seedsTried)}
+	return Answer{"error": fmt.Sprintf("in none of the next %d runs the fault strikes ranks that work: take another seed", seedsTried)}
 }
 
-func died(t sim.Trace) bool {
-	return slices.ContainsFunc(t, func(s sim.Step) bool { return s.What == "crashes" })
+// happens reports whether a run has the faults of the game. A cut that heals has to keep something back.
+func (g Game) happens(t sim.Trace) bool {
+	has := func(what string) int { return slices.IndexFunc(t, func(s sim.Step) bool { return s.What == what }) }
+	if g.Deaths > 0 && has("crashes") < 0 {
+		return false
+	}
+	if g.Network == Whole {
+		return true
+	}
+	off, back := has("is cut off"), has("is back")
+	if off < 0 || g.Off > 0 && t[off].Rank != rma.Rank(g.Off-1) {
+		return false
+	}
+	return g.Network == Severs || back > off && t[back].Number-t[off].Number >= longCut
 }
 
 // words is an error without the name of the package.

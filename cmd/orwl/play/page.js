@@ -19,11 +19,12 @@ const stories = [
      'Before such a program runs, it is proven: one round, played on empty queues, decides for all rounds and all speeds. This one is refused, and the proof names the circle.',
      'Try it step by step: no task can go on.',
      'Take away the @-1. Now the first requests are in one order for all, and no circle can be.']},
-  {name: 'MCS with a lost flush', lock: 'mcs-no-flush', ranks: 2, acquisitions: 1, deaths: 0,
+  {name: 'MCS with a lost flush', lock: 'mcs-no-flush', ranks: 2, acquisitions: 1, deaths: 0, network: '', off: 0,
    told: ['MCS is a queue of ranks. A rank that writes to the memory of another one must flush: until then the write may arrive late, or after others.',
      'This lock hands over without the flush; the line is marked. Explore all schedules: the simulator tries each order of steps and of arrivals, and finds a run in which the next holder sees old data. Step through it with ◀ and ▶.',
      'Choose mcs-flushed, which has the line, and explore again: it keeps its promises in all schedules.',
-     'Let a rank die, or cut another line: the flag that is raised too late, or the notice that is never flushed.']},
+     'Let a rank die, or cut the network: while a rank is cut off, nothing passes between it and the others. Cut for ever, both sides learn of it, and still no two ranks have the lock.',
+     'Or take another line away: the flag that is raised too late, or the notice that is never flushed.']},
 ]
 const flaws = {'mcs-no-flush': 'noFlush', 'mcs-late-flag': 'lateFlag', 'd-mcs-unflushed': 'unflushed', 'ticket-read-add': 'readThenAdd', 'rw-no-recheck': 'noRecheck'}
 const files = {mcs: 'mcs.go', 'd-mcs': 'mcs.go', ticket: 'ticket.go', rw: 'counting.go', hemlock: 'hemlock.go', rma: 'printed.go'}
@@ -31,7 +32,7 @@ const sources = /* sources */
 
 // The state of the page, which a link holds: a system, or a lock.
 let state = {story: 0}, trace = [], at = 0, locks = [], begun = false
-function tell(n) { const s = stories[n]; state = s.text ? {story: n, text: s.text} : {story: n, lock: s.lock, ranks: s.ranks, acquisitions: s.acquisitions, deaths: s.deaths, seed: 1}; show() }
+function tell(n) { const s = stories[n]; state = s.text ? {story: n, text: s.text} : {story: n, lock: s.lock, ranks: s.ranks, acquisitions: s.acquisitions, deaths: s.deaths, network: s.network, off: s.off, seed: 1}; show() }
 function show() {
   const s = stories[state.story]
   $('title').textContent = s.name
@@ -41,7 +42,7 @@ function show() {
   $('lock').hidden = !begun || state.lock === undefined
   if (!begun) return
   if (state.lock === undefined) { $('text').value = state.text; prove() }
-  else { $('which').value = state.lock; $('ranks').value = state.ranks; $('acquisitions').value = state.acquisitions; $('deaths').checked = state.deaths > 0; lockChosen() }
+  else { $('which').value = state.lock; $('ranks').value = state.ranks; $('acquisitions').value = state.acquisitions; $('deaths').checked = state.deaths > 0; $('network').value = state.network || ''; $('off').value = state.off || 0; $('offbox').hidden = !state.network; for (const o of $('off').options) o.disabled = +o.value > state.ranks; lockChosen() }
 }
 
 // A system: the proof, and the play.
@@ -96,7 +97,7 @@ function any() { // the tasks take turns
 
 // A lock: its text, the exploration, and the steps of a run.
 const family = name => name.startsWith('d-mcs') ? 'd-mcs' : name.split('-')[0]
-const game = () => ({lock: state.lock, ranks: state.ranks, acquisitions: state.acquisitions, deaths: state.deaths, seed: state.seed || 1})
+const game = () => ({lock: state.lock, ranks: state.ranks, acquisitions: state.acquisitions, deaths: state.deaths, network: state.network || '', off: state.off || 0, seed: state.seed || 1})
 function lockChosen() {
   const l = locks.find(l => l.name === state.lock)
   $('about').textContent = l ? l.about + '. ' + (l.wrong ? 'It breaks a promise' + (l.ranks > 2 ? ', with ' + l.ranks + ' ranks.' : '.') : 'It keeps its promises.') : ''
@@ -124,7 +125,7 @@ function explore() {
     if (a.error) return found(a.error, 'bad')
     const how = a.runs + (a.runs === 1 ? ' schedule, ' : ' schedules, ') + a.states + ' states'
     if (a.broken) found('Broken, after ' + how + ': ' + a.broken, 'bad')
-    else found(a.complete ? 'It keeps its promises in all schedules: ' + how + '.' : 'No promise is broken in ' + how + '. There are more.', 'good')
+    else found(a.complete ? 'It keeps its promises in all schedules: ' + how + '.' + (state.network === 'heals' ? ' A cut that heals makes steps late, and each schedule with late steps is one of these.' : '') : 'No promise is broken in ' + how + '. There are more.', 'good')
     steps(a.trace || [], true)
   })
 }
@@ -146,10 +147,29 @@ function steps(all, last) {
 function step() { // the words of the memory are as the steps so far have left them
   const words = new Map()
   trace.slice(0, at + 1).forEach(s => { const m = s.value.match(/^<- (.+)$/) || s.value.match(/^(?:\S+ \S+|\S+) -> (\S+)$/); if (s.where && m && !s.what.endsWith('...')) words.set(s.where, seen(s)) })
+  drawNet(trace.slice(0, at + 1))
   $('words').replaceChildren(...[...words].map(([w, v]) => make('span', w + ' = ' + v)))
   ;[...$('trace').children].forEach((e, k) => { e.className = k === at ? 'now' : k > at ? 'later' : ''; if (k === at) { const box = $('trace'); if (e.offsetTop - box.offsetTop < box.scrollTop || e.offsetTop - box.offsetTop > box.scrollTop + box.clientHeight - 40) box.scrollTop = e.offsetTop - box.offsetTop - 60 } })
   $('where').textContent = trace.length ? 'step ' + (at + 1) + ' of ' + trace.length : 'No run yet: explore, or play one.'
   $('back').disabled = at <= 0; $('fore').disabled = at >= trace.length - 1
+}
+// drawNet draws the ranks that reach each other in one frame, and says which operations are under way.
+function drawNet(past) {
+  const off = new Set(), dead = new Set(), flying = []
+  for (const s of past) {
+    if (s.what === 'is cut off') off.add(s.rank)
+    else if (s.what === 'is back') off.delete(s.rank)
+    else if (s.what === 'crashes') dead.add(s.rank)
+    else if (s.what.endsWith('...')) flying.push({rank: s.rank, where: s.where, value: s.value})
+    else if (s.what.trim() === 'arrives') { const k = flying.findIndex(f => f.rank === s.rank && f.where === s.where && f.value === s.value); if (k >= 0) flying.splice(k, 1) }
+  }
+  const all = trace.length ? [...Array(state.ranks).keys()] : [], name = r => 'rank ' + r + (dead.has(r) ? ' †' : '')
+  const sides = [all.filter(r => !off.has(r)), ...[...off].map(r => [r])].filter(g => g.length)
+  const parts = sides.map((g, k) => [...(k ? [make('b', '✂', {className: 'cut'})] : []), make('span', g.map(name).join(', '), {className: 'group'})]).flat()
+  const to = f => +(f.where.match(/^rank (\d+)/) || [])[1], held = flying.filter(f => to(f) !== f.rank && (off.has(f.rank) || off.has(to(f))))
+  if (flying.length) parts.push(make('span', 'Under way: ' + flying.map(f => 'of rank ' + f.rank + ' to ' + f.where + (held.includes(f) ? ', kept back by the cut' : '')).join('; ')))
+  $('net').replaceChildren(...parts)
+  $('net').setAttribute('aria-label', sides.length > 1 ? 'The network is cut: ' + sides.map(g => g.map(name).join(', ')).join(' | ') : 'all ranks reach each other')
 }
 // seen is the value of a word after a step, as its line says.
 function seen(s) {
@@ -172,15 +192,16 @@ function open() {
   let s = null
   try { s = JSON.parse(decodeURIComponent(location.hash.slice(1))) } catch {}
   const num = (v, least, most) => Number.isInteger(v) && v >= least && v <= most
-  if (s && num(s.story, 0, stories.length - 1) && (typeof s.text === 'string' || typeof s.lock === 'string' && num(s.ranks, 2, 3) && num(s.acquisitions, 1, 3) && num(s.deaths, 0, 1))) { state = s; show() } else tell(0)
+  if (s && num(s.story, 0, stories.length - 1) && (typeof s.text === 'string' || typeof s.lock === 'string' && num(s.ranks, 2, 3) && num(s.acquisitions, 1, 3) && num(s.deaths, 0, 1) && ['', 'heals', 'severs'].includes(s.network || '') && num(s.off || 0, 0, s.ranks))) { state = s; show() } else tell(0)
 }
 stories.forEach((s, n) => $('stories').append(make('button', s.name, {onclick: () => tell(n)})))
 $('text').oninput = () => { state.text = $('text').value; prove() }
 $('any').onclick = any; $('again').onclick = () => prove()
-for (const id of ['which', 'ranks', 'acquisitions', 'deaths']) $(id).onchange = () => {
-  state.lock = $('which').value; state.ranks = +$('ranks').value; state.acquisitions = +$('acquisitions').value; state.deaths = $('deaths').checked ? 1 : 0
+for (const id of ['which', 'ranks', 'acquisitions', 'deaths', 'network', 'off']) $(id).onchange = () => {
+  state.lock = $('which').value; state.ranks = +$('ranks').value; state.acquisitions = +$('acquisitions').value; state.deaths = $('deaths').checked ? 1 : 0; state.network = $('network').value; state.off = +$('off').value
   const l = locks.find(l => l.name === state.lock)
   if (id === 'which' && l && l.ranks > state.ranks) state.ranks = l.ranks
+  if (state.off > state.ranks) state.off = 0
   show()
 }
 $('explore').onclick = explore; $('run').onclick = () => run(state.seed || 1); $('next').onclick = () => run((state.seed || 1) + 1)

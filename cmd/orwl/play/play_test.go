@@ -145,6 +145,31 @@ func TestRun(t *testing.T) {
 			t.Errorf("with %d deaths no rank %s in %d steps", deaths, want, len(a["trace"].([]any)))
 		}
 	}
+	// With a cut network, the ranks that wait learn of it, on both sides. A cut that heals keeps them apart for a while.
+	for network, want := range map[Network]string{Heals: "is back", Severs: "notices"} {
+		g := Game{Lock: "mcs-flushed", Ranks: 2, Acquisitions: 2, Network: network}
+		for off := range 2 {
+			g.Off = off + 1
+			for _, s := range Run(g, 1)["trace"].([]any) {
+				if s.(Answer)["what"] == "is cut off" && s.(Answer)["rank"] != off {
+					t.Errorf("network %s: %v, want rank %d", network, s, off)
+				}
+			}
+		}
+		a := Run(g, 1)
+		if a["error"] != nil || a["broken"] != nil || !strings.Contains(fmt.Sprint(a["trace"]), "is cut off") || !strings.Contains(fmt.Sprint(a["trace"]), want) {
+			t.Errorf("network %s: %v", network, a)
+		}
+		if n := strings.Count(fmt.Sprint(a["trace"]), "what:notices"); network == Severs && n != 2 {
+			t.Errorf("%d ranks learn that the network is cut, want both", n)
+		}
+		if found := Explore(g); found["broken"] != nil || found["complete"] != true {
+			t.Errorf("network %s: %v", network, found)
+		}
+	}
+	if Run(Game{Lock: "ticket", Ranks: 2, Acquisitions: 1, Network: "none"}, 1)["error"] == nil || Run(Game{Lock: "ticket", Ranks: 2, Acquisitions: 1, Network: Heals, Off: 3}, 1)["error"] == nil {
+		t.Error("there is a network of no kind")
+	}
 	one, same := Run(Game{Lock: "ticket", Ranks: 2, Acquisitions: 1}, 7), Run(Game{Lock: "ticket", Ranks: 2, Acquisitions: 1}, 7)
 	if fmt.Sprint(one) != fmt.Sprint(same) {
 		t.Error("a seed has two runs")

@@ -28,6 +28,8 @@ func (c *contestFlags) define(f *flag.FlagSet, lock, tree string, acquire int) {
 	f.IntVar(&c.faults.Cancels, "cancels", 0, "the contexts of `N` ranks end")
 	f.IntVar(&c.faults.Pauses, "pauses", 0, "`N` ranks stand still for a while")
 	f.IntVar(&c.faults.Delays, "delays", 0, "what `N` ranks have under way arrives late for a while")
+	f.IntVar(&c.faults.Cuts, "cuts", 0, "`N` ranks are cut off from the others for a while")
+	f.IntVar(&c.faults.Splits, "splits", 0, "`N` ranks are cut off from the others for ever")
 	c.options.define(f)
 }
 
@@ -46,6 +48,8 @@ func (c *contestFlags) contest() (specimen.Contest, error) {
 		inRange("cancels", c.faults.Cancels, 0, ranks),
 		inRange("pauses", c.faults.Pauses, 0, 1000),
 		inRange("delays", c.faults.Delays, 0, 1000),
+		inRange("cuts", c.faults.Cuts, 0, 1000),
+		inRange("splits", c.faults.Splits, 0, ranks),
 	} {
 		if check != nil {
 			return contest, check

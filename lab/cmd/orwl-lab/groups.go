@@ -9,7 +9,7 @@ var lockGroup = command.Group{Title: "options of the lock", Flags: "tl tdc tr tw
 var simGroups = []command.Group{
 	{Title: "what to play", Flags: "lock topology acquire writers shared"},
 	{Title: "how to search", Flags: "exhaust seeds states seed schedule"},
-	{Title: "faults", Flags: "crashes cancels pauses delays"},
+	{Title: "faults", Flags: "crashes cancels pauses delays cuts splits"},
 	lockGroup,
 	{Title: "output", Flags: "json csv"},
 }

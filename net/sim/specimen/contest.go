@@ -30,7 +30,7 @@ func (c Contest) Command(s Specimen) string {
 	for _, f := range []struct {
 		flag string
 		n    int
-	}{{"crashes", c.Faults.Crashes}, {"cancels", c.Faults.Cancels}, {"pauses", c.Faults.Pauses}, {"delays", c.Faults.Delays}} {
+	}{{"crashes", c.Faults.Crashes}, {"cancels", c.Faults.Cancels}, {"pauses", c.Faults.Pauses}, {"delays", c.Faults.Delays}, {"cuts", c.Faults.Cuts}, {"splits", c.Faults.Splits}} {
 		if f.n > 0 {
 			command += fmt.Sprintf(" -%s %d", f.flag, f.n)
 		}

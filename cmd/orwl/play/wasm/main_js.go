@@ -11,7 +11,7 @@ func main() {
 	var player *play.Player
 	text := func(v js.Value, name string) string { return v.Get(name).String() }
 	game := func(v js.Value) play.Game {
-		return play.Game{Lock: text(v, "lock"), Ranks: v.Get("ranks").Int(), Acquisitions: v.Get("acquisitions").Int(), Deaths: v.Get("deaths").Int()}
+		return play.Game{Lock: text(v, "lock"), Ranks: v.Get("ranks").Int(), Acquisitions: v.Get("acquisitions").Int(), Deaths: v.Get("deaths").Int(), Network: play.Network(text(v, "network")), Off: v.Get("off").Int()}
 	}
 	all := map[string]func(args []js.Value) any{
 		"check": func(args []js.Value) any { return play.Check(args[0].String()) },
