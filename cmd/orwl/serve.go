@@ -75,7 +75,7 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 		return err
 	}
 	if *show != "" {
-		m, err := exhibit(s, *show, len(o.Key) > 0)
+		m, err := monitorServer(s, *show, len(o.Key) > 0)
 		if err != nil {
 			return errors.Join(err, s.Close(context.Background()))
 		}
@@ -97,8 +97,8 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	return command.ErrInterrupted
 }
 
-// exhibit serves the metrics of a server.
-func exhibit(s *session.Server, address string, key bool) (*metrics.Server, error) {
+// monitorServer serves the metrics of a server.
+func monitorServer(s *session.Server, address string, key bool) (*metrics.Server, error) {
 	registry := prometheus.NewRegistry()
 	m, err := metrics.New(metrics.Options{Registerer: registry})
 	if err != nil {
@@ -144,7 +144,7 @@ func hostAndPort(text string, least int) error {
 	return nil
 }
 
-// dialTimeout is how long a server may take to welcome a session. One that has just been started
+// dialTimeout is how long a server may take to admit a session. One that has just been started
 // waits for a lease.
 const dialTimeout = 30 * time.Second
 
