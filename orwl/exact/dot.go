@@ -63,7 +63,9 @@ func (s *Sum) dotLikeBefore(x, y []float64) bool {
 	if left || largest > exponent { // what is too large for these powers of two leaves a NaN, as infinities do
 		return false
 	}
-	s.exponent = uint16(min(exponent, largest+slack))
+	if most > 0 { // zeros say nothing about the next block
+		s.exponent = uint16(min(exponent, largest+slack))
+	}
 	s.Add(sum1)
 	s.Add(sum2)
 	return true
