@@ -52,16 +52,16 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 			pq.Dot(b, p.Old(row), q.New(row))
 		}
 	}, q, pq)
-	g.Stage(func(b *stencil.Block) { // x += α p, r -= α q
-		alpha := rr.Before(b) / pq.Now(b)
-		stencil.Apply(b, x, p, 1, []stencil.Weight{{Times: alpha}})
-		stencil.Apply(b, r, q, 1, []stencil.Weight{{Times: -alpha}})
+	alpha := func(b *stencil.Block) float64 { return rr.Before(b) / pq.Now(b) }
+	g.Stage(func(b *stencil.Block) { // r -= α q
+		stencil.Apply(b, r, q, 1, []stencil.Weight{{Times: -alpha(b)}})
 		for row := range b.Rows() {
 			rr.Dot(b, r.New(row), r.New(row))
 		}
-	}, x, r, rr).Reads(rr, pq)
-	g.Stage(func(b *stencil.Block) { // p = r + β p
+	}, r, rr).Reads(rr, pq)
+	g.Stage(func(b *stencil.Block) { // x += α p, p = r + β p
+		stencil.Apply(b, x, p, 1, []stencil.Weight{{Times: alpha(b)}})
 		stencil.Apply(b, p, r, rr.Now(b)/rr.Before(b), []stencil.Weight{{Times: 1}})
-	}, p).Reads(rr)
+	}, x, p).Reads(rr, pq)
 	return x
 }

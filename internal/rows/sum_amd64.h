@@ -69,15 +69,17 @@ term4:
 	MULS       BYTES(R12)(DX*SIZE), W, B1
 	MULS       (2*BYTES)(R12)(DX*SIZE), W, B2
 	MULS       (3*BYTES)(R12)(DX*SIZE), W, B3
+	ADDS       B0, A0, A0
+	ADDS       B1, A1, A1
+	ADDS       B2, A2, A2
+	ADDS       B3, A3, A3
+	CMPQ         lines_ahead(R13), $0
+	JEQ          term4
 	ADDQ         lines_ahead(R13), R12
 	PREFETCHT0   (R12)(DX*SIZE)
 	PREFETCHT0   BYTES(R12)(DX*SIZE)
 	PREFETCHT0   (2*BYTES)(R12)(DX*SIZE)
 	PREFETCHT0   (3*BYTES)(R12)(DX*SIZE)
-	ADDS       B0, A0, A0
-	ADDS       B1, A1, A1
-	ADDS       B2, A2, A2
-	ADDS       B3, A3, A3
 	JMP          term4
 
 store4:

@@ -29,7 +29,7 @@ func TestTable(t *testing.T) {
 	}}
 	beside := []Beside{{"count", "other", "echo 4 ns"}, {"another case", "none", "false"}}
 	var out bytes.Buffer
-	if err := (Plan{Cases: []Case{c}, Turns: 3, Beside: beside}).Run(t.Context(), NewShop(""), &out); err != nil {
+	if err := (Plan{Cases: []Case{c}, Turns: 3, Beside: beside}).Run(t.Context(), NewShop("", ""), &out); err != nil {
 		t.Fatal(err)
 	}
 	rows := make(map[string][]string)
@@ -60,7 +60,7 @@ func TestRunEnds(t *testing.T) {
 	c := Case{Name: "count", Open: func(context.Context, *Shop) ([]Contender, error) {
 		return []Contender{{"ours", "", func(context.Context) (float64, error) { return 0, broken }}}, nil
 	}}
-	err := (Plan{Cases: []Case{c}, Turns: 1}).Run(t.Context(), NewShop(""), new(bytes.Buffer))
+	err := (Plan{Cases: []Case{c}, Turns: 1}).Run(t.Context(), NewShop("", ""), new(bytes.Buffer))
 	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "count: ours") {
 		t.Errorf("got %v, want the error of count: ours", err)
 	}
@@ -105,7 +105,7 @@ func TestOthers(t *testing.T) {
 
 // TestCases finds cases by name and by a beginning.
 func TestCases(t *testing.T) {
-	for list, want := range map[string]int{"cube": 1, "metg-*": 4, "cube,metg-2": 2, "*": 9} {
+	for list, want := range map[string]int{"cube": 1, "metg-*": 4, "cube,metg-2": 2, "cg": 1, "*": 10} {
 		if got, err := Cases(list); len(got) != want || err != nil {
 			t.Errorf("%s: %d cases, %v, want %d", list, len(got), err, want)
 		}
@@ -115,11 +115,36 @@ func TestCases(t *testing.T) {
 	}
 }
 
+// TestExactPeersHaveOurBits runs the peers of conjugate gradients with exact sums, on any number of workers, and our grid.
+func TestExactPeersHaveOurBits(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	poisson := filepath.Join(t.TempDir(), "poisson")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", poisson, "./examples/poisson")
+	build.Dir = "../.." // lab is another module
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	s := NewShop("", poisson)
+	defer s.Close()
+	for s.Workers = range 4 {
+		if s.Workers == 0 {
+			continue
+		}
+		peers, err := s.exactPeers(t.Context(), plate{67, 40})
+		if err != nil {
+			t.Error(err)
+		}
+		if peers == 0 {
+			t.Skip("no peer is installed")
+		}
+	}
+}
+
 // TestPeersHaveTheSameBits runs all peers of LLK23 that are installed. The forms compute in different orders, and the bits
 // of their matrices are the same.
 func TestPeersHaveTheSameBits(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	s := NewShop("")
+	s := NewShop("", "")
 	defer s.Close()
 	for _, kernel := range []string{"fast", "listing"} {
 		var first, from string

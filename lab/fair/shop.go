@@ -21,18 +21,18 @@ import (
 //go:embed c/*.c c/*.h
 var sources embed.FS
 
-// Shop compiles peers, each once, and knows where llk23 is.
+// Shop compiles peers, each once, and knows where our programs are.
 type Shop struct {
-	LLK23   string // the program
-	Workers int    // threads and processes of each contender
+	LLK23, Poisson string // the programs
+	Workers        int    // threads and processes of each contender
 
 	built   map[string]made
 	checked bool // all peers of llk23 have its bits
 }
 
 // NewShop is a shop for all processors.
-func NewShop(llk23 string) *Shop {
-	return &Shop{LLK23: llk23, Workers: runtime.GOMAXPROCS(0), built: make(map[string]made)}
+func NewShop(llk23, poisson string) *Shop {
+	return &Shop{LLK23: llk23, Poisson: poisson, Workers: runtime.GOMAXPROCS(0), built: make(map[string]made)}
 }
 
 // made is a peer that was compiled, or why it was not.
@@ -59,7 +59,7 @@ const fusing, rounding = "-ffp-contract=fast", "-ffp-contract=off"
 // toolchain is what compiles a peer: MPI's compiler for llk23_mpi.c and so on, or C with OpenMP.
 func toolchain(name string) (t native.Toolchain, header native.Header, flags []string) {
 	if strings.HasSuffix(name, "_mpi") {
-		return native.OpenMPI, native.Header{Name: "mpi.h", Debian: "libopenmpi-dev"}, nil
+		return native.OpenMPI, native.Header{Name: "mpi.h", Debian: "libopenmpi-dev"}, []string{"-fopenmp-simd"}
 	}
 	return native.C, native.Header{Name: "omp.h", Debian: "gcc"}, []string{"-fopenmp"}
 }

@@ -52,9 +52,10 @@ const (
 //
 // One goroutine may change a sum, or several may read it.
 type Sum struct {
-	digits  [digits]int64
-	pending uint32
-	flags   uint32
+	digits   [digits]int64
+	pending  uint16
+	exponent uint16 // the products of the next block are probably no larger, see [Sum.dotLikeBefore]; 0 if that is not known
+	flags    uint32
 }
 
 // The flags of a sum say which values that are no numbers it has, and whether its zero is negative.

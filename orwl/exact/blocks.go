@@ -27,8 +27,8 @@ import "math"
 //
 // The residuals are at most 2^(t-53), so the next level has t-43 in place of t. Two levels take all bits down to
 // 2^(e-84). A block with no exponent below e-32 leaves no residual. Other blocks take two levels more, from the largest
-// exponent of their residuals. The accumulator takes what is left then, and blocks that are too large or too small
-// for these powers of two, or have infinities or NaN.
+// exponent of their residuals, and so on. The accumulator takes what is left after some rounds, which take less time together than it
+// does, and blocks that are too large or too small for these powers of two, or have infinities or NaN.
 //
 // Siegfried M. Rump, Takeshi Ogita and Shin'ichi Oishi, Accurate floating-point summation, part I, 2008: ExtractVector.
 // James Demmel and Hong Diep Nguyen, Parallel reproducible summation, 2015: s in place of a sum of its own.
@@ -37,6 +37,7 @@ const (
 	least            = 16                        // values that are worth a block
 	lanes            = 8                         // a block has a multiple of so many
 	gather           = 11                        // t is the largest exponent plus this
+	rounds           = 16                        // of two levels
 	below            = 43                        // t of the next level is smaller by this
 	smallestExponent = 1 + below - gather        // the exponent field of the smallest block whose second t is a normal number
 	largestExponent  = exponentMask - 1 - gather // and of the largest block whose first t is finite
@@ -63,12 +64,12 @@ func (s *Sum) addBlocks(x []float64) []float64 {
 	return x
 }
 
-// addBlock adds the lanes of a block. upper is their maximum.
-func (s *Sum) addBlock(x []float64, upper uint32, room *[block]float64) {
+// addBlock adds the lanes of a block. upper is their maximum. It reports whether two levels took all.
+func (s *Sum) addBlock(x []float64, upper uint32, room *[block]float64) bool {
 	if upper == 0 && s.addZeros(x) {
-		return
+		return false
 	}
-	for range 2 {
+	for round := range rounds {
 		exponent := int(upper >> (fractionBits - 32))
 		if exponent < smallestExponent || exponent > largestExponent {
 			break
@@ -78,13 +79,14 @@ func (s *Sum) addBlock(x []float64, upper uint32, room *[block]float64) {
 		s.Add(sum1) // it is not -0
 		s.Add(sum2)
 		if !left {
-			return
+			return round == 0
 		}
 		x, upper = rest, maximum(rest)
 	}
 	for _, v := range x {
 		s.Add(v)
 	}
+	return false
 }
 
 // power is 1.5 times the power of two with an exponent field.

@@ -23,6 +23,19 @@ func extract(rest, x []float64, s1, s2 float64) (sum1, sum2 float64, left bool) 
 	return extractGo(rest, x, s1, s2)
 }
 
+func extractDot(x, y []float64, s1, s2 float64) (sum1, sum2 float64, most uint64, left bool) {
+	var or uint64
+	switch {
+	case vectors() && cpu.X86.HasAVX512F:
+		sum1, sum2, most, or = extractDotAVX512(&x[0], &y[0], len(x), s1, s2)
+	case vectors():
+		sum1, sum2, most, or = extractDotAVX2(&x[0], &y[0], len(x), s1, s2)
+	default:
+		return extractDotGo(x, y, s1, s2)
+	}
+	return sum1, sum2, most, or&^signBit != 0
+}
+
 func multiply(p, x, y []float64) (upper uint32) {
 	if vectors() {
 		return multiplyAVX2(&p[0], &x[0], &y[0], len(p))
@@ -44,6 +57,12 @@ func maximumAVX2(x *float64, n int) uint32
 
 //go:noescape
 func extractAVX2(rest, x *float64, n int, s1, s2 float64) (sum1, sum2 float64, or uint64)
+
+//go:noescape
+func extractDotAVX2(x, y *float64, n int, s1, s2 float64) (sum1, sum2 float64, most, or uint64)
+
+//go:noescape
+func extractDotAVX512(x, y *float64, n int, s1, s2 float64) (sum1, sum2 float64, most, or uint64)
 
 //go:noescape
 func multiplyAVX2(p, x, y *float64, n int) uint32

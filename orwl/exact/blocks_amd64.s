@@ -108,6 +108,119 @@ step:
 	VZEROUPPER
 	RET
 
+// FOLD leaves in X the result of OP over the values in Y. X is the lower half of Y. It uses X12.
+#define FOLD(OP, Y, X) \
+	VEXTRACTF128 $1, Y, X12  \
+	OP           X12, X, X   \
+	VUNPCKHPD    X, X, X12   \
+	OP           X12, X, X
+
+// PRODUCT has the product of both values in X. MOST takes its size. OR takes what two levels leave of it, with A and B.
+#define PRODUCT(X, A, B, MOST, OR, NEXT, Q, AND, ORS) \
+	VMULPD (DX), X, X       \
+	AND    X, MASKS, NEXT   \
+	VMAXPD NEXT, MOST, MOST \
+	SPLIT(X, A, NEXT, Q)    \
+	SPLIT(X, B, NEXT, Q)    \
+	ORS    X, OR, OR
+
+// RESULTS leaves the results of extractDot in X0, X2, X11 and X10, from Y0, Y2, Y11 and Y10.
+#define RESULTS \
+	FOLD(VADDPD, Y0, X0)     \
+	FOLD(VADDPD, Y2, X2)     \
+	FOLD(VMAXPD, Y11, X11)   \
+	FOLD(VPOR, Y10, X10)
+
+// func extractDotAVX2(x, y *float64, n int, s1, s2 float64) (sum1, sum2 float64, most, or uint64)
+TEXT ·extractDotAVX2(SB), NOSPLIT, $0-72
+	MOVQ         x+0(FP), SI
+	MOVQ         y+8(FP), DX
+	MOVQ         n+16(FP), BX
+	VBROADCASTSD s1+24(FP), Y8
+	VBROADCASTSD s2+32(FP), Y9
+	VMOVAPD      Y8, Y0
+	VMOVAPD      Y8, Y1
+	VMOVAPD      Y9, Y2
+	VMOVAPD      Y9, Y3
+	VPXOR        Y10, Y10, Y10
+	VPXOR        Y11, Y11, Y11
+	VPXOR        Y14, Y14, Y14
+	SETMASK
+#define MASKS Y15
+
+step:
+	VMOVUPD    (SI), Y4
+	VMOVUPD    32(SI), Y5
+	PREFETCHT0 AHEAD(SI)
+	PREFETCHT0 AHEAD(DX)
+	PRODUCT(Y4, Y0, Y2, Y11, Y10, Y6, Y12, VPAND, VPOR)
+	ADDQ       $32, DX
+	PRODUCT(Y5, Y1, Y3, Y14, Y10, Y7, Y13, VPAND, VPOR)
+	ADDQ       $32, DX
+	ADDQ       $64, SI
+	SUBQ       $8, BX
+	JGT        step
+#undef MASKS
+
+	VMAXPD Y14, Y11, Y11
+	VSUBPD Y8, Y0, Y0
+	VSUBPD Y8, Y1, Y1
+	VADDPD Y1, Y0, Y0
+	VSUBPD Y9, Y2, Y2
+	VSUBPD Y9, Y3, Y3
+	VADDPD Y3, Y2, Y2
+	RESULTS
+	VMOVSD X0, sum1+40(FP)
+	VMOVSD X2, sum2+48(FP)
+	VMOVSD X11, most+56(FP)
+	VMOVSD X10, or+64(FP)
+	VZEROUPPER
+	RET
+
+// func extractDotAVX512(x, y *float64, n int, s1, s2 float64) (sum1, sum2 float64, most, or uint64)
+TEXT ·extractDotAVX512(SB), NOSPLIT, $0-72
+	MOVQ         x+0(FP), SI
+	MOVQ         y+8(FP), DX
+	MOVQ         n+16(FP), BX
+	VBROADCASTSD s1+24(FP), Z8
+	VBROADCASTSD s2+32(FP), Z9
+	VMOVAPD      Z8, Z0
+	VMOVAPD      Z9, Z2
+	VPXORQ       Z10, Z10, Z10
+	VPXORQ       Z11, Z11, Z11
+	VPTERNLOGQ   $0xff, Z15, Z15, Z15
+	VPSRLQ       $1, Z15, Z15
+#define MASKS Z15
+
+step:
+	VMOVUPD    (SI), Z4
+	PREFETCHT0 AHEAD(SI)
+	PREFETCHT0 AHEAD(DX)
+	PRODUCT(Z4, Z0, Z2, Z11, Z10, Z6, Z12, VPANDQ, VPORQ)
+	ADDQ       $64, DX
+	ADDQ       $64, SI
+	SUBQ       $8, BX
+	JGT        step
+#undef MASKS
+
+	VSUBPD        Z8, Z0, Z0
+	VEXTRACTF64X4 $1, Z0, Y1
+	VADDPD        Y1, Y0, Y0
+	VSUBPD        Z9, Z2, Z2
+	VEXTRACTF64X4 $1, Z2, Y3
+	VADDPD        Y3, Y2, Y2
+	VEXTRACTF64X4 $1, Z11, Y14
+	VMAXPD        Y14, Y11, Y11
+	VEXTRACTF64X4 $1, Z10, Y14
+	VPOR          Y14, Y10, Y10
+	RESULTS
+	VMOVSD X0, sum1+40(FP)
+	VMOVSD X2, sum2+48(FP)
+	VMOVSD X11, most+56(FP)
+	VMOVSD X10, or+64(FP)
+	VZEROUPPER
+	RET
+
 // func multiplyAVX2(p, x, y *float64, n int) uint32
 TEXT ·multiplyAVX2(SB), NOSPLIT, $0-36
 	MOVQ p+0(FP), DI

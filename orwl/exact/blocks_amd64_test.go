@@ -12,7 +12,11 @@ import (
 
 // each runs a test with all that the processor has, and with less.
 func each(t *testing.T, test func(t *testing.T)) {
-	defer func(was bool) { cpu.X86.HasAVX2 = was }(cpu.X86.HasAVX2)
+	defer func(avx2, avx512 bool) { cpu.X86.HasAVX2, cpu.X86.HasAVX512F = avx2, avx512 }(cpu.X86.HasAVX2, cpu.X86.HasAVX512F)
+	if vectors() && cpu.X86.HasAVX512F {
+		t.Run("AVX-512", test)
+		cpu.X86.HasAVX512F = false
+	}
 	if vectors() {
 		t.Run("AVX2", test)
 		cpu.X86.HasAVX2 = false

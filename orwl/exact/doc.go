@@ -63,8 +63,9 @@
 //	ExactDot           0.87                     1.6
 //	Add                4.8
 //
-// AddAll and Dot fetch the next block ahead, and the other sums do not. A block whose smallest value is less than 2^-32 of
-// its largest takes twice that. One whose smallest value is less than 2^-100 of it takes the time of Add, too.
+// AddAll and Dot fetch the next block ahead, and the other sums do not. Dot takes a block in one go, without a look at its largest
+// product, if it is like the block before. A block whose smallest value is less than 2^-32 of
+// its largest takes twice that, and again as much for each further 86 powers of two.
 //
 // Without AVX2, these loops are in Go: AddAll takes 1.5 ns, Dot 1.6 and ExactDot 3.3. So it is with the race
 // detector, and with the environment variable GODEBUG=cpu.avx2=off. All of them give the same bits.

@@ -31,15 +31,48 @@ func (s *Sum) Dot(x, y []float64) {
 }
 
 func (s *Sum) dotBlocks(x, y []float64) (restX, restY []float64) {
-	var room [block]float64
 	for len(x) >= lanes {
 		n := min(len(x), block) &^ (lanes - 1)
-		upper := multiply(room[:n], x[:n], y[:n])
-		s.addBlock(room[:n], upper, &room)
+		if !s.dotLikeBefore(x[:n], y[:n]) {
+			s.dotBlock(x[:n], y[:n])
+		}
 		x, y = x[n:], y[n:]
 	}
 	return x, y
 }
+
+// dotBlock adds a block of products. If two levels took all of it, it says so to the next block.
+func (s *Sum) dotBlock(x, y []float64) {
+	var room [block]float64
+	upper := multiply(room[:len(x)], x, y)
+	s.exponent = 0
+	if s.addBlock(room[:len(x)], upper, &room) {
+		s.exponent = uint16(upper>>(fractionBits-32)) + 1
+	}
+}
+
+// dotLikeBefore adds a block of products in one go, if no product is larger than the block before lets expect, and two levels take
+// all of them. Otherwise, it adds nothing and returns false.
+func (s *Sum) dotLikeBefore(x, y []float64) bool {
+	exponent := int(s.exponent)
+	if exponent < smallestExponent {
+		return false
+	}
+	sum1, sum2, most, left := extractDot(x, y, power(exponent+gather), power(exponent+gather-below))
+	largest := int(most >> fractionBits)
+	if left || largest > exponent { // what is too large for these powers of two leaves a NaN, as infinities do
+		return false
+	}
+	if most > 0 { // zeros say nothing about the next block
+		s.exponent = uint16(min(exponent, largest+slack))
+	}
+	s.Add(sum1)
+	s.Add(sum2)
+	return true
+}
+
+// slack is how much smaller the products of a block may be, in powers of two, until the levels follow them down.
+const slack = 4
 
 // ExactDot adds x[i]*y[i] for all i, without rounding a product. So no product of numbers is too large or too small.
 // ExactDot panics if the lengths differ.
@@ -131,6 +164,23 @@ func multiplyGo(p, x, y []float64) (upper uint32) {
 		most = max(most, math.Float64bits(p[i])&^signBit)
 	}
 	return uint32(most >> 32)
+}
+
+// extractDotGo takes two levels off the rounded products, from s1 and s2. It returns the sum of each level and the largest
+// product without its sign, and reports whether any residual is not 0. x and y have whole lanes.
+func extractDotGo(x, y []float64, s1, s2 float64) (sum1, sum2 float64, most uint64, left bool) {
+	a1, a2, b1, b2, or := s1, s2, s1, s2, uint64(0)
+	y = y[:len(x)]
+	for i := 1; i < len(x); i += 2 {
+		a, b := float64(x[i-1]*y[i-1]), float64(x[i]*y[i])
+		most = max(most, math.Float64bits(a)&^signBit, math.Float64bits(b)&^signBit)
+		a, a1 = split(a, a1)
+		b, b1 = split(b, b1)
+		a, a2 = split(a, a2)
+		b, b2 = split(b, b2)
+		or |= math.Float64bits(a) | math.Float64bits(b)
+	}
+	return (a1 - s1) + (b1 - s1), (a2 - s2) + (b2 - s2), most, or&^signBit != 0
 }
 
 // multiplyExactGo writes both parts of the products to high and low. It returns the maximum and the minimum of the

@@ -126,3 +126,49 @@ func TestLengthsThatDiffer(t *testing.T) {
 		})
 	}
 }
+
+// TestDotLikeBefore adds blocks that are like the block before, or larger, smaller, wider or special. The sum has the bytes of all
+// rounded products, added one by one.
+func TestDotLikeBefore(t *testing.T) {
+	each(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		scale := 0 // the binary exponent of the values
+		changes := []func(x []float64){
+			func([]float64) {},
+			func([]float64) { scale = min(scale+1+rng.IntN(30), 450) },
+			func([]float64) { scale = max(scale-1-rng.IntN(30), -450) },
+			func([]float64) { scale = []int{-1040, -1000, -990, 1000, 1012, 1022}[rng.IntN(6)] },
+			func(x []float64) { x[rng.IntN(len(x))] *= 0x1p-40 },
+			func(x []float64) { x[rng.IntN(len(x))] *= 0x1p6 },
+			func(x []float64) { x[rng.IntN(len(x))] = []float64{math.Inf(1), math.Inf(-1), math.NaN()}[rng.IntN(3)] },
+			func(x []float64) { clear(x) },
+			func(x []float64) {
+				for i := range x {
+					x[i] = math.Copysign(0, -1)
+				}
+			},
+		}
+		for round := range 2000 {
+			var dot, products Sum
+			for range 1 + rng.IntN(6) {
+				x := make([]float64, []int{16, 512, 520}[rng.IntN(3)])
+				y := make([]float64, len(x))
+				for i := range x {
+					x[i], y[i] = math.Ldexp((1+rng.Float64())*float64(1-2*rng.IntN(2)), scale), 1+rng.Float64()
+				}
+				change := rng.IntN(len(changes))
+				if round%4 == 0 {
+					change = round / 4 % len(changes) // all blocks have the same
+				}
+				changes[change](x)
+				dot.Dot(x, y)
+				for i := range x {
+					products.Add(float64(x[i] * y[i]))
+				}
+			}
+			if !bytes.Equal(state(&dot), state(&products)) {
+				t.Fatalf("round %d: the sum is %g, want %g", round, dot.Value(), products.Value())
+			}
+		}
+	})
+}

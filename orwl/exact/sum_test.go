@@ -330,7 +330,7 @@ func testFewMeetTheAccumulator(t *testing.T) {
 	} {
 		var s Sum
 		c.add(&s)
-		if s.pending > c.times*blocks {
+		if uint32(s.pending) > c.times*blocks {
 			t.Errorf("%s: %d additions to the accumulator, want %d", name, s.pending, c.times*blocks)
 		}
 	}

@@ -157,10 +157,14 @@ func (g *Grid) stageName(stage int) string {
 //	          sweep 1      rows -l+n·h ... (n+1)·h-1-l
 //	          sweep 2      rows -2l+n·h ...
 //
-// So rows are swept several times while they are in the cache.
+// So rows are swept several times while they are in the cache. A stage goes over bands, too, since its kernel may go over the
+// rows several times.
 
-// bandBytes is about how many bytes of the fields a band has.
-const bandBytes = 64 << 10
+// A band has about so many bytes of the fields.
+const (
+	bandBytes  = 64 << 10  // with several sweeps
+	stageBytes = 256 << 10 // with several stages
+)
 
 // bandRows is the least number of rows in a band: kernels may compute several together.
 const bandRows = 4
@@ -200,14 +204,19 @@ func (t *tile) run(stage int, cells box, sweep int) {
 	t.grid.stages[stage].kernel(&t.block)
 }
 
-// band counts the rows of a band.
+// band counts the rows of a band. A grid with mirrored edges has no bands in a stage: a sweep over a band would find images of
+// cells that the stage has changed in the band before.
 func (t *tile) band(from, to int) int {
-	if t.grid.tiling.sweeps == 1 || t.bytes == 0 {
-		return to - from
+	g := t.grid
+	rows := g.block(t.at).size()[g.slowest()]
+	within := func(bytes int) int { return min(rows, bytes*rows/max(1, t.bytes)) }
+	switch stages := len(g.stages) > 1 && g.mirrored == [dims]bool{}; {
+	case g.tiling.sweeps > 1 && t.bytes > 0:
+		return max(1, min(bandRows, rows), within(bandBytes))
+	case stages && within(stageBytes) >= bandRows:
+		return within(stageBytes)
 	}
-	dim := t.grid.slowest()
-	rows := t.grid.block(t.at).size()[dim]
-	return max(1, min(bandRows, rows), min(rows, bandBytes*rows/t.bytes))
+	return to - from
 }
 
 // exporter is a task that writes one face of a tile when all pieces have ended: see Options.Exporters. All exporters of a

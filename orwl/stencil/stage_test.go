@@ -317,3 +317,56 @@ func TestUndeclaredReductions(t *testing.T) {
 		}
 	}
 }
+
+// TestBands gives a stage a large block in bands, and a small one at once. A mirrored grid has no bands: its stage reads an image of a
+// cell that it changes, with the value from before. The result has the bits of a sweep row by row.
+func TestBands(t *testing.T) {
+	for name, c := range map[string]struct {
+		rows     int
+		mirrored bool
+		calls    int // of a stage in a sweep
+	}{
+		"large":    {600, false, 3},
+		"small":    {200, false, 1},
+		"mirrored": {600, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const sweeps, columns = 2, 62 // a row of both fields takes about 1 KiB
+			rt, err := orwl.New(orwl.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := New(rt, Options{Size: Size{c.rows, columns}, Blocks: Size{1, 1}, Corners: true, Mirrored: []bool{false, c.mirrored}})
+			u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return math.Sin(float64(at[0] + 3*at[1])) }})
+			v := NewField(g, "v", FieldOptions[float64]{})
+			calls, cells := 0, 0
+			counts := true
+			g.Stage(func(b *Block) { // each second column, from those beside it
+				if counts {
+					calls++
+					cells += b.Len(0) * b.Len(1)
+				}
+				for row := range b.Rows() {
+					to, north, south := u.New(row), u.Old(row, -1, -1), u.Old(row, 1, 1)
+					for i := 0; i < len(to); i += 2 {
+						to[i] = (north[i] + south[i]) / 2
+					}
+				}
+			}, u)
+			g.Stage(func(b *Block) { Apply(b, v, u, 0, []Weight{{At: []int{1, 0}, Times: 1}}) }, v)
+			if err := g.Sweep(sweeps); err != nil {
+				t.Fatal(err)
+			}
+			if err := rt.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if calls != sweeps*c.calls || cells != sweeps*c.rows*columns {
+				t.Errorf("the stage had %d calls for %d cells, want %d for %d", calls, cells, sweeps*c.calls, sweeps*c.rows*columns)
+			}
+			counts = false
+			if err := g.Verify(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -7,19 +7,21 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/lab/fair"
 )
 
 // fairGroups are the flags of orwl-lab fair, as help shows them.
-var fairGroups = []command.Group{{Title: "what to measure", Flags: "case repeats llk23"}, {Title: "with what", Flags: "beside"}}
+var fairGroups = []command.Group{{Title: "what to measure", Flags: "case repeats llk23 poisson"}, {Title: "with what", Flags: "beside"}}
 
 // runFair is orwl-lab fair.
 func runFair(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 	cases := f.String("case", "*", "measure the cases `NAME,...`; a name may end with *")
 	turns := f.Int("repeats", 9, command.Usage("repeats", "; METG is played 3 times at most, because once takes seconds"))
 	llk23 := f.String("llk23", "llk23", command.Usage("llk23", ""))
+	poisson := f.String("poisson", "poisson", "for cg: poisson is the `PROGRAM`: a path, or a name that PATH knows after go install")
 	beside := f.String("beside", "", "more contenders, from a `FILE`: a line is CASE NAME COMMAND, and the command prints its figure before ns or us")
 	if err := command.Parse(f, args); err != nil {
 		return err
@@ -35,6 +37,12 @@ func runFair(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return command.Misusef("-llk23: %w: install it by go install ./apps/llk23 in the root, or name it", err)
 	}
+	gradients := *poisson
+	if slices.ContainsFunc(plan.Cases, func(c fair.Case) bool { return c.Name == "cg" }) {
+		if gradients, err = exec.LookPath(*poisson); err != nil {
+			return command.Misusef("-poisson: %w: install it by go install ./examples/poisson in the root, or name it", err)
+		}
+	}
 	if *beside != "" {
 		file, err := os.Open(*beside)
 		if err != nil {
@@ -47,7 +55,7 @@ func runFair(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 	}
 	ctx, stop := untilInterrupt()
 	defer stop()
-	shop := fair.NewShop(program)
+	shop := fair.NewShop(program, gradients)
 	defer func() { err = errors.Join(err, shop.Close()) }()
 	if err := plan.Run(ctx, shop, out); err != nil {
 		if ctx.Err() != nil {
