@@ -21,6 +21,9 @@ type Spec struct {
 	Fairness string
 	// FIFO says that ranks get it in the order in which they queued up.
 	FIFO bool
+	// Overtakes is how often, at most, each other rank gets the lock while a rank waits that has
+	// queued up. Zero says nothing.
+	Overtakes int
 	// Aborts says when an Acquire that waits gives up because its context ends.
 	Aborts Aborts
 	// Operations says that the lock uses the window's operations even where ranks share
@@ -344,6 +347,16 @@ func family() []Spec {
 			Fairness: "T_L,i, T_R, T_W at most", Aborts: Always, Words: wordsOfRMARW, at: newRMARWA,
 			Options: []string{"TL", "TDC", "TR", "TW", "Hysteresis"},
 			Cost:    Cost{Uncontended: Operations{Atomics: 10, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 2}, Reader: Operations{Atomics: 2}},
+		},
+		{
+			Name: "TWA", Paper: "Dice, Kogan, Euro-Par'19", About: "ticket lock; only the next rank looks at the word that is served, others at slots of their own",
+			Fairness: "FIFO", FIFO: true, Words: wordsOfTWA, at: newTWA,
+			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 2}, Contended: Operations{Atomics: 2, Gets: 3}},
+		},
+		{
+			Name: "Reciprocating", Paper: "Dice, Kogan, PPoPP'25", About: "ranks push themselves onto a stack, which a holder detaches as a whole and serves from the top",
+			Fairness: "each other rank overtakes twice at most", Overtakes: 2, Words: wordsOfReciprocating, at: newReciprocating,
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2}}, // the rank behind goes first
 		},
 	}, spinQueues(), cnas(), cohorts())
 }
