@@ -358,14 +358,19 @@ func family() []Spec {
 			Fairness: "each other rank overtakes twice at most", Overtakes: 2, Words: wordsOfReciprocating, at: newReciprocating,
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2}}, // the rank behind goes first
 		},
-	}, spinQueues(), cnas(), cohorts())
+		{
+			Name: "MCSCR", Paper: "Dice, EuroSys'17", About: "MCS that lets few ranks take turns, and parks the others in a second queue",
+			Fairness: "Batch in a row for each parked rank", Words: wordsOfMCSCR, Options: []string{"Batch"}, at: newMCSCR,
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1}}, // the rank behind goes first
+		},
+	}, spinQueues(), cnas(), cohorts(), cloFs())
 }
 
-// ByName finds a lock: a row of the table, or one that is made of two other locks, P-X-Y or
+// ByName finds a lock: a row of the table, or one that is made of others, P-X-Y, CLoF-X-Y-..., or
 // C-RW-NP-G-L, C-RW-RP-G-L or C-RW-WP-G-L.
 func ByName(name string) (Spec, bool) {
 	family := family()
-	for _, by := range []func([]Spec, string) (Spec, bool){find, tlpByName, crwByName} {
+	for _, by := range []func([]Spec, string) (Spec, bool){find, tlpByName, crwByName, cloFByName} {
 		if s, ok := by(family, name); ok {
 			return s, true
 		}
