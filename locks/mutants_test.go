@@ -29,7 +29,7 @@ var telling = []string{
 	"cohort.go pair.leave: p.local.leave(climb): dropped",
 	"clof.go ofElement.write: e.words[i].Store(now[i]): dropped",
 	"reciprocating.go reciprocal.enter: r.succ == r.stop: never",
-	"twa.go twa.Release: slot.accumulate(1): wakes no rank",
+	"ticket.go twa.Release: slot.accumulate(1): wakes no rank",
 	"malthusian.go malthusian.revive: q.link(q.rear, 0): dropped",
 	"shfl.go shuffler.shuffle: s.link(prev, behind): dropped",
 	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
@@ -50,7 +50,7 @@ var mutated = []mutants.File{
 	{Name: "clh.go", Tests: "CLH|CLH-NUMA|C-TAS-CLH|C-MCS-CLH"},
 	{Name: "clh_numa.go", Tests: "CLH-NUMA|HCLH"},
 	{Name: "hemlock.go", Tests: "HEM|HEM-CTR|HEM-AH|C-TAS-HEM|C-MCS-HEM|C-MCS-HEM-AH"},
-	{Name: "ticket.go", Tests: "TKT|TKT-A|C-TKT-TKT|C-TAS-TKT|C-TKT-MCS"},
+	{Name: "ticket.go", Tests: "TKT|TKT-A|TWA|C-TKT-TKT|C-TAS-TKT|C-TKT-MCS"},
 	{Name: "ticket_abort.go", Tests: "TKT-A"},
 	{Name: "tas.go", Tests: "TAS|TTS|C-TAS-TTS|C-MCS-TTS|foMPI-RW"},
 	{Name: "cohort.go", Tests: "C-MCS-MCS|C-TKT-TKT|C-TAS-TTS|C-MCS-CLH"},
@@ -69,7 +69,6 @@ var mutated = []mutants.File{
 	{Name: "cna.go", Tests: "CNA|Fissile|MCSCR"},
 	{Name: "clof.go", Tests: "CLoF-.*"},
 	{Name: "reciprocating.go", Tests: "Reciprocating|CLoF-HEM-Reciprocating-TKT"},
-	{Name: "twa.go", Tests: "TWA"},
 	{Name: "malthusian.go", Tests: "MCSCR"},
 	{Name: "tlp.go", Tests: "P-MCS-MCS|P-TKT-TKT|P-HMCS-MCS"},
 	{Name: "crw.go", Tests: "C-RW-(NP|RP|WP)-MCS-MCS"},
@@ -155,7 +154,7 @@ var rules = mutants.Rules{
 }
 
 // computing are the files whose fields, counts and amounts are mutated, too.
-var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|twa|reciprocating|malthusian)`)
+var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian)`)
 
 // spared are functions that are no part of a protocol: they make locks, count what
 // happened, and say how long a rank stays away.
