@@ -10,7 +10,7 @@ import (
 )
 
 // CLoF-X-Y-...-Z is a cohort lock of any number of levels, with any lock at each level (Chehab,
-// Paolillo, Behrens, Fu, Härtig and Chen: CLoF, SOSP'21, §4). It is the pair of cohort.go, with
+// Paolillo, Behrens, Fu, Härtig and Chen: CLoF, SOSP'21). It is the pair of cohort.go, with
 // another pair as its global lock: the ranks of the upper one are elements.
 //
 //	CLoF-TKT-MCS-CLH        TKT  (home)              one for all

@@ -7,7 +7,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// mcscr is MCSCR, the Malthusian lock of Dice, EuroSys'17, §4: the queue of mcs.go, which restricts
+// mcscr is MCSCR, the Malthusian lock of Dice, EuroSys'17: the queue of mcs.go, which restricts
 // how many ranks take turns. One rank that holds the lock and one that waits keep it busy. If
 // more wait, a releaser culls one: it takes its successor out of the queue and parks it. So a few
 // ranks take turns, and their data stays in the caches, while the others sleep.

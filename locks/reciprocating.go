@@ -7,13 +7,13 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// reciprocal is Reciprocating, the lock of Dice and Kogan, PPoPP'25, listing 1. A rank that
-// comes pushes itself onto a stack, the arrivals. The holder that has served everybody
-// detaches the whole stack, which is the next segment, and the ranks of a segment have the lock
-// one after the other, from the last that came to the first. Meanwhile the next segment grows.
+// reciprocal is Reciprocating, the lock of Dice and Kogan, PPoPP'25. A rank that comes pushes
+// itself onto a stack, the arrivals. The last holder of a segment detaches the whole stack, which
+// is the next segment, and the ranks of a segment have the lock one after the other, from the last
+// that came to the first. Meanwhile the stack grows again.
 //
 //	arrivals ──▶ f ──▶ e ──▶ d ──▶ locked       the ranks that came since the last detach
-//	segment      holder c ──▶ b ──▶ a ──▶ end   c has detached these; then b, then a
+//	segment      holder c ──▶ b ──▶ a ──▶ stop   the last holder before c has detached these
 //
 // No node has a link in memory. A rank learns from its swap who stood in the stack before it:
 // that rank is its successor, and only it knows. So the last of a segment would take the rank
@@ -22,7 +22,7 @@ import (
 //
 //	arrivals, at home                        gate, at every rank
 //	63 ... 1    0                            63 ... 32   31 ... 1   0
-//	│ rank+1 │ locked │                      │ grant    │ stop    │ locked │   0: wait
+//	│ rank+1 │ locked │                      │ grant    │ stop   │ locked │    0: wait
 //
 //	arrivals  0: free
 //	          rank+1: a rank holds the lock that came when it was free, or others have come

@@ -145,11 +145,10 @@ func (l *ticket) Alone() bool { return l.alone() }
 func (l *ticket) Disown() { l.disown() }
 func (l *ticket) Adopt()  { l.adopt() }
 
-// twa is TWA, the ticket lock augmented with a waiting array, of Dice and Kogan, Euro-Par 2019, listing
-// 1: the ticket lock, where only the rank whose turn is next looks at the word that
-// is served. The others, which wait for long, look at a slot that their tickets choose. A
-// releaser changes the slot of the ticket that becomes the next but one, and its rank moves on to
-// the word that is served.
+// twa is TWA, the ticket lock augmented with a waiting array (Dice and Kogan, Euro-Par 2019). Only
+// the rank whose turn is next looks at the word that is served. The others, which wait for long,
+// look at slots that their tickets choose. A releaser changes the slot of the ticket whose turn is
+// the next one now, and its rank moves on to the word that is served.
 //
 //	                 served ◀── holder, ticket 4
 //	                   ▲ ◀───── ticket 5: its turn is next (twaNear)

@@ -154,7 +154,7 @@ func compete(all []section) (float64, error) {
 		return 0, err
 	}
 	if sum != word {
-		return 0, fmt.Errorf("%w: %d of %d additions are lost", errTogether, sum-word, sum)
+		return 0, fmt.Errorf("%w: %d sections have made %d additions", errTogether, sum, word)
 	}
 	return float64(took.Nanoseconds()) / float64(sum), nil
 }
