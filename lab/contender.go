@@ -118,7 +118,9 @@ func composed(n int) []string {
 	}
 	var parts []string
 	for _, s := range locks.All() {
-		if _, ok := locks.ByName("CLoF-" + s.Name + "-" + s.Name); ok {
+		_, one := locks.ByName("CLoF-" + s.Name + "-" + s.Name)
+		_, two := locks.ByName("CLoF-" + s.Name) // TTS-MCS, for one, is a lock, and two parts
+		if one && !two {
 			parts = append(parts, s.Name)
 		}
 	}

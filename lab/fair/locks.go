@@ -14,17 +14,14 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// How long goroutines compete in a turn, and how long a single one takes a lock that no other wants.
-const (
-	lockTurn = 100 * time.Millisecond
-	freeTurn = 20 * time.Millisecond
-)
+// lockTurn is how long goroutines compete in a turn.
+const lockTurn = 20 * time.Millisecond
 
 // lockCases are short sections of goroutines that compete, or of a single one. Each goroutine has a rank.
 func lockCases() (all []Case) {
 	for _, n := range []int{1, 2, 8, 32} {
 		all = append(all, Case{
-			Name: fmt.Sprintf("locks-%d", n), Unit: "ns for a section",
+			Name: fmt.Sprintf("locks-%d", n), Unit: "ns of processors for a section",
 			Work: fmt.Sprintf("%d goroutines that add one to a word under a lock, again and again", n),
 			Open: func(context.Context, *Shop) (all []Contender, err error) {
 				for _, name := range []string{"MCS", "HEM", "CLH", "TKT", "TWA", "Reciprocating", "TTS", "MCSCR", "CNA", "C-MCS-HEM", "HMCS", "CLoF-MCS-HEM-Reciprocating"} {
@@ -131,17 +128,13 @@ func channel(n int) Contender {
 // errTogether is the error of a lock that let two goroutines in.
 var errTogether = errors.New("fair: two goroutines were inside at a time")
 
-// compete lets goroutines repeat their sections for a turn, and returns nanoseconds for one. For a single
-// goroutine they are of the processor, since other programs add nothing to these.
+// compete lets goroutines repeat their sections for a turn, and returns how many nanoseconds of
+// processors one takes, of all goroutines together. Other programs add little to these.
 func compete(all []section) (float64, error) {
 	var over atomic.Bool
 	var group sync.WaitGroup
 	word, counts, errs := 0, make([]int, len(all)), make([]error, len(all))
 	work := func() { word++ }
-	turn := lockTurn
-	if len(all) == 1 {
-		turn = freeTurn
-	}
 	begin, before := time.Now(), spent()
 	for g, once := range all {
 		group.Go(func() {
@@ -152,11 +145,11 @@ func compete(all []section) (float64, error) {
 			counts[g], errs[g] = n, err
 		})
 	}
-	<-time.After(turn)
+	<-time.After(lockTurn)
 	over.Store(true)
 	group.Wait()
 	took, sum := time.Since(begin), 0
-	if own := spent() - before; len(all) == 1 && own > 0 {
+	if own := spent() - before; own > 0 {
 		took = own
 	}
 	for _, n := range counts {
