@@ -82,11 +82,16 @@ func Heeded(s locks.Spec, o locks.Options) locks.Options {
 }
 
 // MatchLocks are the locks that a list selects: names as LockByName finds them, patterns as in
-// path.Match, or all.
+// path.Match, or all. A pattern such as CLoF-*-mcs-* selects among all locks of so many parts.
 func MatchLocks(list string) ([]Lock, error) {
 	var known []string
 	for _, s := range Locks() {
 		known = append(known, s.Name)
+	}
+	for _, word := range words(list) {
+		if rest, ok := strings.CutPrefix(strings.ToLower(word), "clof-"); ok && strings.ContainsAny(rest, "*?[") {
+			known = append(known, composed(1+strings.Count(rest, "-"))...)
+		}
 	}
 	names, err := match("lock", list, "a name that orwl locks lists", known, func(name string) (string, bool) {
 		s, ok := LockByName(name)
@@ -103,16 +108,58 @@ func MatchLocks(list string) ([]Lock, error) {
 	return found, nil
 }
 
-// LockByName is the lock of a name, in any case, with or without its hyphens. It may be made of two
+// mostComposed is how many parts a pattern of CLoF may have: 7^4 locks.
+const mostComposed = 4
+
+// composed are the names CLoF-X-Y-... of n parts.
+func composed(n int) []string {
+	if n < 2 || n > mostComposed {
+		return nil
+	}
+	var parts []string
+	for _, s := range locks.All() {
+		_, one := locks.ByName("CLoF-" + s.Name + "-" + s.Name)
+		_, two := locks.ByName("CLoF-" + s.Name) // TTS-MCS, for one, is a lock, and two parts
+		if one && !two {
+			parts = append(parts, s.Name)
+		}
+	}
+	names := []string{"CLoF"}
+	for range n {
+		var longer []string
+		for _, name := range names {
+			for _, part := range parts {
+				longer = append(longer, name+"-"+part)
+			}
+		}
+		names = longer
+	}
+	return names
+}
+
+// LockByName is the lock of a name, in any case, with or without its hyphens. It may be made of
 // others, such as P-HMCS-MCS. Those have their hyphens.
 func LockByName(name string) (Lock, bool) {
+	spelled := strings.Split(name, "-")
 	for _, s := range Locks() {
 		if plain(s.Name) == plain(name) {
 			return s, true
 		}
+		for part := range strings.SplitSeq(s.Name, "-") {
+			for i := range spelled {
+				if strings.EqualFold(part, spelled[i]) {
+					spelled[i] = part
+				}
+			}
+		}
 	}
-	s, ok := locks.ByName(strings.ToUpper(name))
+	s, ok := locks.ByName(strings.Join(spelled, "-"))
 	return rowOf(s), ok
+}
+
+// words are the names and patterns of a list.
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
 // plain is what two spellings of a name have in common.
@@ -121,7 +168,7 @@ func plain(name string) string { return strings.ReplaceAll(strings.ToLower(name)
 // match expands a list of names and patterns. Each name comes once. hint says which names there are.
 // byName finds the right spelling of a word that is no pattern.
 func match(what, list, hint string, known []string, byName func(string) (string, bool)) (found []string, err error) {
-	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+	for _, word := range words(list) {
 		var hits []string
 		for _, name := range known {
 			hit, err := path.Match(strings.ToLower(word), strings.ToLower(name))

@@ -13,10 +13,15 @@ import (
 
 func TestMatchLocks(t *testing.T) {
 	for list, want := range map[string]string{
-		"mcs":            "MCS",
-		"D-mcs, MCS mcs": "D-MCS MCS",
-		"c-mcs-m?s,HEM":  "C-MCS-MCS HEM",
-		"p-hmcs-tas":     "P-HMCS-TAS",
+		"mcs":                           "MCS",
+		"D-mcs, MCS mcs":                "D-MCS MCS",
+		"c-mcs-m?s,HEM":                 "C-MCS-MCS HEM",
+		"p-hmcs-tas":                    "P-HMCS-TAS",
+		"clof-tkt-hem-ah-reciprocating": "CLoF-TKT-HEM-AH-Reciprocating",
+		"p-reciprocating-mcs":           "P-Reciprocating-MCS",
+		"clof-*-tts-clh": "CLoF-TTS-TTS-CLH CLoF-TKT-TTS-CLH CLoF-MCS-TTS-CLH CLoF-CLH-TTS-CLH CLoF-HEM-TTS-CLH " +
+			"CLoF-HEM-AH-TTS-CLH CLoF-Reciprocating-TTS-CLH",
+		"clof-*-*-*-*-*": "error: lab: no lock \"clof-*-*-*-*-*\"",
 		"rma-*":          "RMA-MCS RMA-RW RMA-RW+ RMA-RW-A",
 		"dmcs,cmcsmcs":   "D-MCS C-MCS-MCS",
 		"nosuch":         "error: lab: no lock \"nosuch\": want a name that orwl locks lists, a pattern, or all",

@@ -44,10 +44,15 @@ import (
 // Cost, away from home: MCS's, if the successor is of the same element. Otherwise a Get for
 // each node that the releaser looks at, and one or two Puts to move them.
 type cnaQueue struct {
+	twoQueues
+	level   int // the finest
+	element int // the rank's
+}
+
+// twoQueues is a queue, and a second one that only the holder knows and the grant carries.
+type twoQueues struct {
 	queue
 	limit      uint64
-	level      int // the finest
-	element    int // the rank's
 	run        uint64
 	head, rear uint64 // of the second queue
 }
@@ -60,16 +65,17 @@ const (
 	cnaRank     = 1<<cnaRankBits - 1
 )
 
+func newTwoQueues(s *side, home int) twoQueues {
+	return twoQueues{queue: newQueue(s, s.atHome(home), s.rank, 0), limit: uint64(s.o.Batch)}
+}
+
 func newCNAQueue(s *side, home int) cnaQueue {
 	n := s.topo.Levels()
-	return cnaQueue{
-		queue: newQueue(s, s.atHome(home), s.rank, 0),
-		limit: uint64(s.o.Batch), level: n, element: s.topo.Element(s.rank, n),
-	}
+	return cnaQueue{newTwoQueues(s, home), n, s.topo.Element(s.rank, n)}
 }
 
 // enter queues up, and takes over the second queue.
-func (q *cnaQueue) enter(ctx context.Context) (grant uint64, err error) {
+func (q *twoQueues) enter(ctx context.Context) (grant uint64, err error) {
 	if grant, err = q.queue.enter(ctx); err != nil {
 		return none, err
 	}
@@ -78,7 +84,7 @@ func (q *cnaQueue) enter(ctx context.Context) (grant uint64, err error) {
 }
 
 // tryEnter enters the queue if it is empty, and reports whether it did.
-func (q *cnaQueue) tryEnter() bool {
+func (q *twoQueues) tryEnter() bool {
 	q.run, q.head, q.rear = 1, 0, 0
 	return q.queue.tryEnter()
 }
@@ -136,13 +142,13 @@ func (q *cnaQueue) findSuccessor(from uint64) uint64 {
 }
 
 // link puts a node behind another one.
-func (q *cnaQueue) link(node, behind uint64) {
+func (q *twoQueues) link(node, behind uint64) {
 	next := q.side.at(Rank(node-1), nodeNext)
 	next.Store(behind)
 }
 
 // give gives the lock and the second queue to a rank.
-func (q *cnaQueue) give(succ, run, head, rear uint64) {
+func (q *twoQueues) give(succ, run, head, rear uint64) {
 	q.handTo(succ, run|head<<cnaRunBits|rear<<(cnaRunBits+cnaRankBits))
 }
 

@@ -51,9 +51,17 @@ type local interface {
 // local locks know of no way out: their rows say never (docs/decisions/locks-left-out.md).
 type cohort struct {
 	side
+	pair
+}
+
+// pair is a local lock below a global one, for a rank: the algorithm of C-G-L. It is a part, too,
+// and so the global lock of a pair below it: see clof.go.
+type pair struct {
 	local
 	global       part
-	below, above side // the parts'
+	lock         *side // of the rank
+	outer        *side // the lock's, or that of the part which the pair is
+	below, above side  // the parts'
 	tl           uint64
 	passed       uint64      // CountInline: passes in a row, when the rank acquired
 	count        word        // the other CohortCounts,
@@ -68,6 +76,7 @@ func newCohort(g cohortGlobal, l cohortLocal) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
 		c := padded(cohort{})
 		c.init(lock, w)
+		c.lock, c.outer = &c.side, &c.side
 		n := c.topo.Levels()
 		tail := c.topo.TailRank(n, c.topo.Element(c.rank, n))
 		c.tl = uint64(c.o.TL[n-1])
@@ -108,95 +117,111 @@ func (c *cohort) Acquire(ctx context.Context) error {
 			return err
 		}
 	}
-	grant, err := c.local.enter(c.patience(ctx))
+	e, err := c.come(ctx)
 	if err != nil {
 		return c.fail(err)
-	}
-	e := entry{waited: grant != none, upper: grant <= climb}
-	if c.passed = 0; e.upper {
-		if e.grant, err = c.global.enter(c.patience(ctx)); err != nil {
-			if !c.broken() {
-				c.local.leave(climb)
-			}
-			return c.fail(err)
-		}
-	} else {
-		c.passed = grant - climb
 	}
 	c.came(writing, e)
 	return nil
 }
 
+// come returns when the rank has both locks, or was left the global one.
+func (p *pair) come(ctx context.Context) (e entry, err error) {
+	grant, err := p.local.enter(p.patience(ctx))
+	if err != nil {
+		return e, err
+	}
+	e.waited, e.upper = grant != none, grant <= climb
+	if p.passed = 0; !e.upper {
+		p.passed = grant - climb
+		return e, nil
+	}
+	if e.grant, err = p.global.enter(p.patience(ctx)); err != nil && !p.lock.broken() {
+		p.local.leave(climb)
+	}
+	e.upper = e.grant <= climb
+	return e, err
+}
+
 // TryAcquire implements Tryer.
 func (c *cohort) TryAcquire() bool {
-	if c.begin(forever()) != nil || !c.local.tryEnter() {
+	return c.begin(forever()) == nil && c.pair.tryEnter() && c.tried(writing, true)
+}
+
+// tryEnter implements part.
+func (p *pair) tryEnter() bool {
+	if !p.local.tryEnter() {
 		return false
 	}
-	if !c.global.tryEnter() {
-		c.local.leave(climb)
+	if !p.global.tryEnter() {
+		p.local.leave(climb)
 		return false
 	}
-	c.passed = 0
-	return c.tried(writing, true)
+	p.passed = 0
+	return true
 }
 
 // Release implements Mutex.
 func (c *cohort) Release() {
-	if c.complete(); !c.ends(writing) && !c.end(writing) {
-		return
+	if c.complete(); c.ends(writing) || c.end(writing) {
+		c.pair.leave(granted)
 	}
+}
+
+// leave implements part.
+func (p *pair) leave(uint64) {
 	succ := uint64(0) // the neighbour that waits, if they queue
-	if c.queue != nil {
-		succ = c.queue.behind.Load()
+	if p.queue != nil {
+		succ = p.queue.behind.Load()
 	}
-	if succ != 0 || c.queue == nil && !c.local.alone() {
-		if passed := c.passes(); passed+1 < c.tl && c.pass(succ, passed+1) {
-			c.counts.passed.Inc()
-			c.mergeReturns()
+	if succ != 0 || p.queue == nil && !p.local.alone() {
+		if passed := p.passes(); passed+1 < p.tl && p.pass(succ, passed+1) {
+			p.lock.counts.passed.Inc()
+			p.mergeReturns()
 			return
 		}
 	}
-	if c.apart {
-		c.count.Store(0)
+	if p.apart {
+		p.count.Store(0)
 	}
-	c.global.leave(granted)
-	c.local.leave(climb)
-	c.mergeReturns()
+	p.global.leave(granted)
+	p.local.leave(climb)
+	p.mergeReturns()
 }
 
 // pass gives the local lock to a neighbour, for the n-th time in a row, and reports whether
 // there was one that still wants it.
-func (c *cohort) pass(succ, n uint64) bool {
-	if c.apart {
-		c.count.Store(n)
+func (p *pair) pass(succ, n uint64) bool {
+	if p.apart {
+		p.count.Store(n)
 	}
-	if c.queue != nil {
-		return c.queue.pass(succ, n+climb)
+	if p.queue != nil {
+		return p.queue.pass(succ, n+climb)
 	}
-	c.local.leave(n + climb)
+	p.local.leave(n + climb)
 	return true
 }
 
 // patience is the context of a wait.
-func (c *cohort) patience(ctx context.Context) context.Context {
-	if !c.mayQuit {
+func (p *pair) patience(ctx context.Context) context.Context {
+	if !p.mayQuit {
 		return forever()
 	}
 	return ctx
 }
 
 // mergeReturns notes whether either part has handed over.
-func (c *cohort) mergeReturns() {
-	c.returnsAt = min(c.returnsAt, c.below.returnsAt, c.above.returnsAt)
-	c.below.returnsAt, c.above.returnsAt = never, never
+func (p *pair) mergeReturns() {
+	p.outer.returnsAt = min(p.outer.returnsAt, p.below.returnsAt, p.above.returnsAt)
+	p.below.returnsAt, p.above.returnsAt = never, never
 }
 
 // passes is how often the lock has been passed on in a row.
-func (c *cohort) passes() uint64 {
-	if c.apart {
-		return c.count.Load()
+func (p *pair) passes() uint64 {
+	if p.apart {
+		return p.count.Load()
 	}
-	return c.passed
+	return p.passed
 }
 
 // Alone implements Cohort.
@@ -208,9 +233,9 @@ func givesUp(g cohortGlobal, l cohortLocal) bool {
 }
 
 // mayGiveUp lets waiters give up in both parts.
-func (c *cohort) mayGiveUp() {
-	c.mayQuit = true
-	if global, ok := c.global.(*abortQueue); ok {
+func (p *pair) mayGiveUp() {
+	p.mayQuit = true
+	if global, ok := p.global.(*abortQueue); ok {
 		global.looks = true
 	}
 }
@@ -264,6 +289,10 @@ type cohortLocal struct {
 	words Words
 	new   func(*side) local
 	cost  Cost
+	// For CLoF: the words that an element remembers, how many words alone reads, and what the lock
+	// costs an element, uncontended.
+	memo, look int
+	element    Operations
 }
 
 type cohortGlobal struct {
@@ -294,17 +323,26 @@ func cohortGlobals() []cohortGlobal {
 func cohortLocals() []cohortLocal {
 	return []cohortLocal{
 		{"TTS", wordsOfTTS(nil, Options{}), newTTS,
-			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}}},
+			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}},
+			0, 1, Operations{Atomics: 1, Puts: 1, Gets: 1}},
 		{"TKT", wordsOfTKT(nil, Options{}), newTKTPart,
-			Cost{Uncontended: Operations{Atomics: 2, Gets: 3}, Contended: Operations{Atomics: 2, Gets: 4}}},
+			Cost{Uncontended: Operations{Atomics: 2, Gets: 3}, Contended: Operations{Atomics: 2, Gets: 4}},
+			1, 2, Operations{Atomics: 2, Gets: 3}},
 		{"MCS", Words{Home: 1, Rank: nodeWords}, func(s *side) local { return padded(newAbortQueue(s, s.atHome(0), s.rank, 0)) },
-			Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}}},
+			Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
+			0, 1, Operations{Atomics: 2, Gets: 1}},
 		{"CLH", wordsOfCLH(nil, Options{}), newCLHPart,
-			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 3}}},
+			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 3}},
+			2, 1, Operations{Atomics: 1, Puts: 3, Gets: 5}},
 		{"HEM", Words{Home: 1, Rank: 1}, newHemPart(hemVariant{ctr: true}),
-			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Gets: 2}}},
+			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Gets: 2}},
+			1, 1, Operations{Atomics: 2, Puts: 1, Gets: 2}},
 		{"HEM-AH", Words{Home: 1, Rank: 1}, newHemPart(hemVariant{ctr: true, ah: true}),
-			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Gets: 2}}},
+			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Gets: 2}},
+			1, 1, Operations{Atomics: 3, Puts: 2, Gets: 2}},
+		{"Reciprocating", wordsOfReciprocating(nil, Options{}), newReciprocalPart,
+			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 2, Gets: 1}},
+			1, 1, Operations{Atomics: 2, Gets: 2}},
 	}
 }
 
@@ -312,7 +350,7 @@ func cohortLocals() []cohortLocal {
 func cohorts() (rows []Spec) {
 	for _, g := range cohortGlobals() {
 		for _, l := range cohortLocals() {
-			if l.name == "HEM-AH" && g.name != "MCS" || g.name == "P2P" && l.name != "MCS" && l.name != "HEM" {
+			if l.name == "HEM-AH" && g.name != "MCS" || g.name == "P2P" && l.name != "MCS" && l.name != "HEM" || l.name == "Reciprocating" {
 				continue // the thesis has no such lock
 			}
 			options := []string{"TL", "Count"}

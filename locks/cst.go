@@ -63,6 +63,7 @@ const (
 func newCST(lock *Lock, w rma.Window) Mutex {
 	l := padded(cst{})
 	l.init(lock, w)
+	l.lock, l.outer = &l.side, &l.side
 	l.initPart(&l.below, l.home, l.base)
 	l.initPart(&l.above, l.home, l.base)
 	l.tl = uint64(l.o.TL[l.topo.Levels()-1])

@@ -34,8 +34,7 @@
 //	// rank 0 has C-MCS-HEM
 //
 // A row of kind [ReaderWriter] makes sides that are also an [RWMutex], a row of kind
-// [Priority] a [PriorityMutex]. [ByName] also makes locks of two others: P-X-Y, and C-RW-NP-G-L, and R-X
-// of one.
+// [Priority] a [PriorityMutex]. [ByName] also makes locks of others: P-X-Y, R-X, CLoF-X-Y-Z, and C-RW-NP-G-L.
 // Small interfaces tell what else a side can do: [Tryer], [ReadTryer], [Cohort], [Oblivious],
 // [Counter], [Recoverable]. Package lockers makes a lock one for goroutines, which have no ranks.
 //
@@ -44,7 +43,7 @@
 //   - FIFO among ranks that share memory: MCS.
 //   - Many locks, little memory: HEM, one word for each further lock.
 //   - Ranks on several sockets or machines: C-MCS-MCS or C-MCS-HEM for two levels, HMCS for
-//     more.
+//     more, or the CLoF that orwl-lab tune finds.
 //   - Mostly readers: RMA-RW; with Options.StepBack where goroutines outnumber processors.
 //   - Sometimes readers, sometimes writers: RMA-RW-A. On a machine of one level with
 //     Options.TDC = 1.

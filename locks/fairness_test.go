@@ -53,6 +53,10 @@ func TestBounds(t *testing.T) {
 				switch {
 				case spec.FIFO, spec.Name == "HCLH": // no option
 					least, most = strangers-1, strangers
+				case spec.Name == "Reciprocating": // no option; some of them have come before
+					least, most = 1, strangers*spec.Overtakes
+				case spec.Name == "MCSCR": // each of the others may be parked before
+					most = strangers*n + strangers
 				case spec.Name == "CNA": // those that are in the queue before the rank, too
 					most = max(strangers, n)
 				}
@@ -63,8 +67,8 @@ func TestBounds(t *testing.T) {
 			if bounds.N() < 3 {
 				return
 			}
-			if got := overtake(2, false); got > all {
-				t.Errorf("%d of %d ranks overtake", got, all)
+			if got := overtake(2, false); got > all*max(1, spec.Overtakes) {
+				t.Errorf("%d ranks overtake, and there are %d", got, all)
 			}
 		})
 	}
@@ -216,6 +220,14 @@ func TestBatches(t *testing.T) {
 		{"CNA", 9, []int{4, 1, 5, 2, 6, 3}, []int{1, 2, 3, 4, 5, 6}},
 		{"CNA", 9, []int{4, 5, 1, 6, 7, 2}, []int{1, 2, 4, 5, 6, 7}},
 		{"Fissile", 9, []int{1, 4, 2, 5, 3, 6}, []int{1, 2, 3, 4, 5, 6}},
+		{"TWA", 0, []int{1, 4, 2, 5, 3, 6}, []int{1, 4, 2, 5, 3, 6}},
+		{"Reciprocating", 0, []int{1, 4, 2, 5}, []int{5, 2, 4, 1}},
+		// A releaser parks its successor if there is another one. The eldest comes back after Batch
+		// acquisitions, and the newest one where no rank waits.
+		{"MCSCR", 9, []int{1, 2, 3, 4}, []int{2, 4, 3, 1}},
+		{"MCSCR", 1, []int{1, 2, 3, 4}, []int{2, 1, 4, 3}},
+		{"MCSCR", 2, []int{1, 2, 3, 4}, []int{2, 4, 1, 3}},
+		{"MCSCR", 3, []int{1, 2, 3, 4, 5, 6}, []int{2, 4, 6, 1, 5, 3}},
 	} {
 		for _, way := range []way{byOperations, direct} {
 			t.Run(fmt.Sprintf("%s/%d/%v/%s", c.lock, c.batch, c.arrivals, way), func(t *testing.T) {

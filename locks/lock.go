@@ -231,9 +231,9 @@ func (s Spec) costOfAlone() (none, one Operations) {
 	switch local := s.Name[strings.LastIndex(s.Name, "-")+1:]; {
 	case s.Name == "HMCS", s.Name == "RMA-MCS":
 		return look, Operations{} // each level but the finest is at another rank
-	case local == "TKT":
+	case local == "TKT", local == "TWA":
 		return look.plus(look), look.plus(look)
-	case local == "TTS", local == "RH", strings.Contains(s.Name, "CLH"), strings.Contains(s.Name, "HEM"):
+	case local == "TTS", local == "RH", local == "Reciprocating", strings.Contains(s.Name, "CLH"), strings.Contains(s.Name, "HEM"):
 		return look, look
 	}
 	return Operations{}, Operations{}

@@ -26,7 +26,11 @@ var telling = []string{
 	"clh.go clhQueue.leave: own.flag.wake(): dropped",
 	"hemlock.go hemQueue.leave: q.name ^= hemTurn: dropped",
 	"ticket_abort.go ticketAbort.giveUp: l.serving.Load()&ticketMask != l.mine: turned round",
-	"cohort.go cohort.Release: c.local.leave(climb): dropped",
+	"cohort.go pair.leave: p.local.leave(climb): dropped",
+	"clof.go ofElement.write: e.words[i].Store(now[i]): dropped",
+	"reciprocating.go reciprocal.enter: r.succ == r.stop: never",
+	"ticket.go twa.Release: slot.accumulate(1): wakes no rank",
+	"malthusian.go malthusian.revive: q.link(q.rear, 0): dropped",
 	"shfl.go shuffler.shuffle: s.link(prev, behind): dropped",
 	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
 	"cst.go cst.find: next.CompareAndSwap(0, uint64(l.rank)+1): not atomic",
@@ -46,7 +50,7 @@ var mutated = []mutants.File{
 	{Name: "clh.go", Tests: "CLH|CLH-NUMA|C-TAS-CLH|C-MCS-CLH"},
 	{Name: "clh_numa.go", Tests: "CLH-NUMA|HCLH"},
 	{Name: "hemlock.go", Tests: "HEM|HEM-CTR|HEM-AH|C-TAS-HEM|C-MCS-HEM|C-MCS-HEM-AH"},
-	{Name: "ticket.go", Tests: "TKT|TKT-A|C-TKT-TKT|C-TAS-TKT|C-TKT-MCS"},
+	{Name: "ticket.go", Tests: "TKT|TKT-A|TWA|C-TKT-TKT|C-TAS-TKT|C-TKT-MCS"},
 	{Name: "ticket_abort.go", Tests: "TKT-A"},
 	{Name: "tas.go", Tests: "TAS|TTS|C-TAS-TTS|C-MCS-TTS|foMPI-RW"},
 	{Name: "cohort.go", Tests: "C-MCS-MCS|C-TKT-TKT|C-TAS-TTS|C-MCS-CLH"},
@@ -62,7 +66,10 @@ var mutated = []mutants.File{
 	{Name: "cst.go", Tests: "CST"},
 	{Name: "spin_queue.go", Tests: "TTS-MCS|TAS-MCS|SHFL|Fissile"},
 	{Name: "shfl.go", Tests: "SHFL|SHFL-TAS"},
-	{Name: "cna.go", Tests: "CNA|Fissile"},
+	{Name: "cna.go", Tests: "CNA|Fissile|MCSCR"},
+	{Name: "clof.go", Tests: "CLoF-.*"},
+	{Name: "reciprocating.go", Tests: "Reciprocating|CLoF-HEM-Reciprocating-TKT"},
+	{Name: "malthusian.go", Tests: "MCSCR"},
 	{Name: "tlp.go", Tests: "P-MCS-MCS|P-TKT-TKT|P-HMCS-MCS"},
 	{Name: "recoverable.go", Tests: "R-MCS|R-C-MCS-MCS|R-RMA-RW|R-TKT"},
 	{Name: "recoverable_rw.go", Tests: "R-RMA-RW|R-foMPI-RW"},
@@ -70,11 +77,11 @@ var mutated = []mutants.File{
 }
 
 // explorations are the tests that search schedules.
-const explorations = "TestExhaust|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips|TestSurvivesAnywhere|TestSurvivalSeeds"
+const explorations = "TestExhaust|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips|TestCLoFNames|TestSurvivesAnywhere|TestSurvivalSeeds"
 
 // orders are the tests of the order in which ranks get a lock, and of rules. All together take three seconds.
 const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestWaitersThatStay|TestGoneWriter.*|" +
-	"TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNA.*|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
+	"TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNA.*|TestCST.*|TestCLoFLevels|TestCLoFByName|TestReciprocating.*|TestTWAWaitsApart|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
 	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning|TestWriterMindsTuning|TestMindsTunedTR)$"
 
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
@@ -150,11 +157,11 @@ var rules = mutants.Rules{
 }
 
 // computing are the files whose fields, counts and amounts are mutated, too.
-var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst)`)
+var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian)`)
 
 // spared are functions that are no part of a protocol: they make locks, count what
 // happened, and say how long a rank stays away.
-var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots|tlps$|tlpByName|tlpOver|crws$|crwByName|crwOver|spinQueues|cnas$|stridesOf$|perElement$|power$)`)
+var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots|tlps$|tlpByName|tlpOver|crws$|crwByName|crwOver|spinQueues|cnas$|cloFs$|cloFByName$|cloFOf$|newOfElement$|stridesOf$|perElement$|power$)`)
 
 // accesses are the methods of a word whose mistakes are no choice of operands, and what
 // these mistakes are.

@@ -59,7 +59,8 @@ type Options struct {
 	StepBack bool
 
 	// Batch is how many ranks of one element, at most, have the lock one after the other because
-	// the queue is sorted (SHFL, CNA, Fissile). DefaultTL by default.
+	// the queue is sorted (SHFL, CNA, Fissile), or how many ranks have it before one that is parked
+	// (MCSCR). DefaultTL by default.
 	Batch int
 
 	// Patience is how often a waiter looks before it keeps other ranks out: the head of Fissile

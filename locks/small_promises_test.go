@@ -3,13 +3,16 @@ package locks_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
+	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/sim"
 )
 
@@ -251,5 +254,64 @@ func TestReadTryBeside(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// remote is how many operations on other ranks' memory a rank's acquire and release take, and the
+// order of all. The ranks come one after the other, while rank 0 holds the lock.
+func remote(t *testing.T, lock string, ranks, who int) (got locks.Operations, order []int) {
+	t.Helper()
+	spec, _ := locks.ByName(lock)
+	f, err := mem.New(mem.Options{Topology: machine(t, fmt.Sprintf("core:%d", ranks))})
+	must(err)
+	defer f.Close()
+	l, err := spec.New(f, locks.Options{Operations: true})
+	must(err)
+	v := &visitors{t: t, l: l}
+	var tally *rmatest.Tally
+	for p := range ranks {
+		w, err := f.Window(rma.Rank(p))
+		must(err)
+		if p == who {
+			tally = rmatest.NewTally(w)
+			w = tally
+		}
+		waits := make(chan struct{})
+		v.waits = append(v.waits, waits)
+		v.m = append(v.m, l.At(lockstest.Watch(w, func() { close(waits) })))
+	}
+	must(v.m[0].Acquire(context.Background()))
+	for p := 1; p < ranks; p++ {
+		v.comes(p)
+	}
+	v.m[0].Release()
+	v.all.Wait()
+	c := tally.Remote
+	return locks.Operations{Atomics: c.FetchOp + c.CAS, Puts: c.Put + c.Accumulate, Gets: c.Get + c.Await}, v.order
+}
+
+// A rank in the middle of a segment of Reciprocating takes a swap and a Put. So the last that came
+// goes first.
+func TestReciprocatingSegment(t *testing.T) {
+	got, order := remote(t, "Reciprocating", 5, 3)
+	if want := (locks.Operations{Atomics: 1, Puts: 1}); got != want {
+		t.Errorf("a rank in a segment takes %v on other ranks' memory, want %v", got, want)
+	}
+	if want := []int{4, 3, 2, 1}; !slices.Equal(order, want) {
+		t.Errorf("the order is %v, want %v", order, want)
+	}
+}
+
+// Of the ranks that wait for TWA one at most awaits the word that is served. The others have slots
+// of their own, and a lock of the same set does not let them go on.
+func TestTWAWaitsApart(t *testing.T) {
+	got, order := remote(t, "TWA", 6, 4)
+	// The look at what is served, another one before it waits at its slot, a last one before it waits
+	// for its turn, and the look at the next ticket: these and two awaits. The slot is at rank 5.
+	if want := (locks.Operations{Atomics: 2, Puts: 0, Gets: 8}); got != want {
+		t.Errorf("the fourth that waits takes %v on other ranks' memory, want %v", got, want)
+	}
+	if want := []int{1, 2, 3, 4, 5}; !slices.Equal(order, want) {
+		t.Errorf("the order is %v, want %v", order, want)
 	}
 }

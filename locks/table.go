@@ -21,6 +21,9 @@ type Spec struct {
 	Fairness string
 	// FIFO says that ranks get it in the order in which they queued up.
 	FIFO bool
+	// Overtakes is how often, at most, each other rank gets the lock while a rank waits that has
+	// queued up. Zero says nothing.
+	Overtakes int
 	// Aborts says when an Acquire that waits gives up because its context ends.
 	Aborts Aborts
 	// Recoverable says that the lock goes on when a rank is lost, on windows that do
@@ -351,14 +354,29 @@ func family() []Spec {
 			Options: []string{"TL", "TDC", "TR", "TW", "Hysteresis"},
 			Cost:    Cost{Uncontended: Operations{Atomics: 10, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 2}, Reader: Operations{Atomics: 2}},
 		},
-	}, spinQueues(), cnas(), cohorts())
+		{
+			Name: "TWA", Paper: "Dice, Kogan, Euro-Par'19", About: "ticket lock; only the next rank looks at the word that is served, others at slots of their own",
+			Fairness: "FIFO", FIFO: true, Words: wordsOfTWA, at: newTWA,
+			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 2}, Contended: Operations{Atomics: 2, Gets: 3}},
+		},
+		{
+			Name: "Reciprocating", Paper: "Dice, Kogan, PPoPP'25", About: "ranks push themselves onto a stack, which a holder detaches as a whole and serves from the top",
+			Fairness: "each other rank overtakes twice at most", Overtakes: 2, Words: wordsOfReciprocating, at: newReciprocating,
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2}}, // the rank behind goes first
+		},
+		{
+			Name: "MCSCR", Paper: "Dice, EuroSys'17", About: "MCS that lets few ranks take turns, and parks the others in a second queue",
+			Fairness: "Batch in a row for each parked rank", Words: wordsOfMCSCR, Options: []string{"Batch"}, at: newMCSCR,
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1}}, // the rank behind goes first
+		},
+	}, spinQueues(), cnas(), cohorts(), cloFs())
 }
 
-// ByName finds a lock: a row of the table, or one that is made of others, P-X-Y, R-X,
+// ByName finds a lock: a row of the table, or one that is made of others, P-X-Y, R-X, CLoF-X-Y-...,
 // C-RW-NP-G-L, C-RW-RP-G-L or C-RW-WP-G-L.
 func ByName(name string) (Spec, bool) {
 	family := family()
-	for _, by := range []func([]Spec, string) (Spec, bool){find, tlpByName, crwByName, recoverableByName} {
+	for _, by := range []func([]Spec, string) (Spec, bool){find, tlpByName, crwByName, recoverableByName, cloFByName} {
 		if s, ok := by(family, name); ok {
 			return s, true
 		}

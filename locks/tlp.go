@@ -188,10 +188,14 @@ func tlpByName(family []Spec, name string) (Spec, bool) {
 func tlpOver(x, y Spec) Spec {
 	alone, known := x.costOfAlone()
 	filter := alone.plus(Operations{Atomics: 2, Gets: 2, Puts: 2})
+	contended := x.Cost.Contended.plus(known.plus(Operations{Gets: 1}))
+	if x.Name == "Reciprocating" || x.Name == "MCSCR" { // the rank behind goes first, so that none is left
+		contended = contended.plus(Operations{Atomics: 1, Puts: 1})
+	}
 	return Spec{
 		Name: "P-" + x.Name + "-" + y.Name, Kind: Priority, Paper: "TOPC19 §4",
 		About:    "two priorities: " + x.Name + " for high, " + y.Name + " for low, and a ticket lock between them",
 		Fairness: "High of high priority in a row, or any number", Words: wordsOfTLP(x, y), Options: []string{"High"}, at: newTLP(x, y),
-		Cost: Cost{Uncontended: x.Cost.Uncontended.plus(filter), Contended: x.Cost.Contended.plus(known.plus(Operations{Gets: 1}))},
+		Cost: Cost{Uncontended: x.Cost.Uncontended.plus(filter), Contended: contended},
 	}
 }

@@ -183,7 +183,7 @@ var laboratory = []layer{
 	{path: "lab/tune", imports: "lab/arena lab locks net/rma/model net/topology"},
 	{path: "lab/claims", imports: "lab/arena lab/report lab locks net/sim net/topology"},
 	{path: "lab/taskbench", imports: "internal/native handle orwl resource"},
-	{path: "lab/fair", imports: "internal/native lab/taskbench orwl/stencil orwl"},
+	{path: "lab/fair", imports: "internal/native lab/taskbench locks net/mem net/topology orwl/stencil orwl"},
 	{path: "lab/experiments", imports: anything},
 	{path: "lab/cmd/orwl-lab", imports: anything},
 }

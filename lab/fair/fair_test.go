@@ -164,3 +164,33 @@ func TestPeersHaveTheSameBits(t *testing.T) {
 		}
 	}
 }
+
+// Each lock of the cases of locks keeps two goroutines apart, and has a figure.
+func TestLocksCompete(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	cases, err := Cases("locks-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := cases[0].Open(t.Context(), nil)
+	if err != nil || len(all) < 10 {
+		t.Fatalf("%d contenders: %v", len(all), err)
+	}
+	for _, c := range all {
+		if figure, err := c.Turn(t.Context()); err != nil || figure <= 0 {
+			t.Errorf("%s: %v, %v", c.Name, figure, err)
+		}
+	}
+}
+
+// Sections that are not apart make another number of additions. So do those of a lock that fails.
+func TestCompeteChecks(t *testing.T) {
+	twice := func(work func()) error { work(); work(); return nil }
+	if _, err := compete([]section{twice}); !errors.Is(err, errTogether) {
+		t.Errorf("the error is %v, want %v", err, errTogether)
+	}
+	broken := errors.New("broken")
+	if _, err := compete([]section{func(func()) error { return broken }}); !errors.Is(err, broken) {
+		t.Errorf("the error is %v, want %v", err, broken)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/orwl/go-orwl/lab/taskbench"
@@ -52,7 +53,7 @@ func (s *Shop) metg(name string, width int) Contender {
 // Cases are the cases that match a list of names. A name that ends with * stands for all names that begin so.
 func Cases(patterns string) (found []Case, err error) {
 	var names []string
-	for _, c := range append(append(llk23Cases(), cubeCase(), gradientsCase()), metgCases()...) {
+	for _, c := range slices.Concat(llk23Cases(), []Case{cubeCase(), gradientsCase()}, metgCases(), lockCases()) {
 		names = append(names, c.Name)
 		for pattern := range strings.SplitSeq(patterns, ",") {
 			begin, open := strings.CutSuffix(pattern, "*")

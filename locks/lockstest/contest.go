@@ -18,6 +18,7 @@ import (
 //   - no rank is inside together with a writer, even after a crash;
 //   - a rank inside sees the last writer's unflushed Put, at a third rank;
 //   - ranks get a FIFO lock in the order in which they queued up;
+//   - a rank that has queued up is overtaken as often as the row allows, at most;
 //   - Alone is false only if another rank wants the lock;
 //   - an error comes from the context, or from a broken lock;
 //   - the counts agree with the events.
@@ -59,6 +60,7 @@ type contestant struct {
 	quit     context.CancelFunc
 	next     uint64 // fingerprint of the operation that it is about to perform
 	acquired uint64
+	passed   []int // how often each other rank has got the lock since it queued up, if the row has a bound
 }
 
 // Start allocates a lock and the data that it protects.
@@ -73,7 +75,13 @@ func (c Contest) Start(f rma.Fabric) (*Match, error) {
 	}
 	rma.Label(f, data, 1, "data")
 	ranks := f.Topology().Ranks()
-	return &Match{c: c, at: at, data: data, home: rma.Rank(ranks - 1), all: make([]contestant, ranks)}, nil
+	m := &Match{c: c, at: at, data: data, home: rma.Rank(ranks - 1), all: make([]contestant, ranks)}
+	for p := range m.all {
+		if c.Subject.Spec.Overtakes > 0 {
+			m.all[p].passed = make([]int, ranks)
+		}
+	}
+	return m, nil
 }
 
 // Rank is the body of each rank.
@@ -170,7 +178,27 @@ func (m *Match) enter(p rma.Rank, r *contestant, mode mode) error {
 	}
 	r.acquired++
 	defer func() { r.exempt = false }()
+	if err := m.overtakes(p, r); err != nil {
+		return err
+	}
 	return m.dequeue(p, true)
+}
+
+// overtakes notes that a rank has got the lock before all that have queued up and wait. It returns
+// an error if it has overtaken one of them more often than the row allows.
+func (m *Match) overtakes(p rma.Rank, r *contestant) error {
+	most := m.c.Subject.Spec.Overtakes
+	clear(r.passed)
+	for q := range m.all {
+		other := &m.all[q]
+		if most == 0 || other == r || !other.wants || !other.queued {
+			continue
+		}
+		if other.passed[p]++; other.passed[p] > most {
+			return fmt.Errorf("order broken: rank %d has overtaken rank %d, which waits, %d times", p, q, other.passed[p])
+		}
+	}
+	return nil
 }
 
 func (m *Match) leave(mode mode) {
@@ -272,6 +300,9 @@ func (m *Match) State() uint64 {
 			}
 		}
 		print = scramble(scramble(print, r.acquired<<3|flags), r.next)
+		for _, n := range r.passed {
+			print = scramble(print, uint64(n))
+		}
 	}
 	return scramble(print, uint64(m.readers)<<32|uint64(m.writers))
 }
