@@ -114,7 +114,6 @@ func (rt *Runtime) survive(r *run) error {
 		return nil
 	}
 	s := n.survival
-	s.cuts.Store(false)
 	if s.mortal = rt.mortal(); s.mortal != nil {
 		s.log.isLast(s.mortal)
 		rt.o.Log.Debug("orwl: no other life follows this one", "why", s.mortal)

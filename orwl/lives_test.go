@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -539,6 +540,19 @@ func TestWeigh(t *testing.T) {
 	} {
 		if got := new(survival).weigh([]int{3, 1, 2}, c.told); !slices.Equal(got, c.want) {
 			t.Errorf("told %d: %d, want %d", c.told, got, c.want)
+		}
+	}
+}
+
+// TestEndedTells ends a life. The node tells its weight, or that of the next life if the chair has chosen one, and how many lives have ended for a balance.
+func TestEndedTells(t *testing.T) {
+	for _, c := range []struct {
+		next []int
+		want int
+	}{{nil, 500}, {[]int{700, 1300}, 700}} {
+		n := &Nodes{weights: []int{500, 1500}, nextWeights: c.next, survival: &survival{keeper: lives.NewKeeper(), life: 1, tries: 3}}
+		if l := n.ended(t.Context(), nil); l.Weight != c.want || l.Tries != 3 {
+			t.Errorf("next weights %d: it tells weight %d and %d tries, want %d and 3", c.next, l.Weight, l.Tries, c.want)
 		}
 	}
 }

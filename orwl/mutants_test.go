@@ -39,7 +39,7 @@ func TestMutants(t *testing.T) {
 	if invariant.Enabled || rings.Repeated() {
 		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
-	const here = "^Test(Lives|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh)$"
+	const here = "^Test(Lives|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh|EndedTells)$"
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}},
 		Rules: mutants.Rules{
