@@ -20,7 +20,7 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
-var hostFaults = rings.Size("orwl.cuts", 3, 12, 2000, "TestSurviveHosts: faults of networks and processes")
+var hostFaults = rings.Size("orwl.hostfaults", 2, 4, 300, "TestSurviveHosts: faults of hosts and of the network between them")
 
 // hosted is the program of the role hosted.
 var hosted = chain{tasks: 6, rounds: 3000, ends: map[int]int{2: 100, 5: 2999}}
@@ -67,22 +67,22 @@ func init() {
 type hosts struct {
 	net    *netns.Network
 	count  int
-	rounds chan int // that a body has begun, on any of the hosts
+	rounds chan int // those that bodies begin, on any of the hosts
 
 	mu  sync.Mutex
 	all []*guest // that ever were
 }
 
-// guest is a process.
+// guest is a process. What it has said may be read when it has ended.
 type guest struct {
 	seat   int
 	cmd    *exec.Cmd
-	out    bytes.Buffer
+	out    bytes.Buffer // without the rounds
 	errs   bytes.Buffer
-	killed bool
-	late   bool
+	killed bool // by the test
+	late   bool // it was started while the others ran
 	ended  chan struct{}
-	err    error
+	err    error // how
 }
 
 // start starts a process on a host.
@@ -245,12 +245,11 @@ func (h *hosts) judge(t *testing.T, said []string) {
 		ends := strings.Contains(out, "done") || strings.Contains(out, "left")
 		behind := strings.Contains(errs, errBehind.Error()) && strings.Contains(errs, "this node comes again") ||
 			g.late && (strings.Contains(errs, errBehind.Error()) || strings.Contains(errs, "could not join"))
-		switch exit := (*exec.ExitError)(nil); {
-		case strings.Contains(out, "done"):
+		if strings.Contains(out, "done") {
 			done++
-			fallthrough
-		case g.killed, behind && errors.As(g.err, &exit) && exit.ExitCode() == 1:
-		case g.err != nil || !ends:
+		}
+		exit := (*exec.ExitError)(nil)
+		if behind = behind && errors.As(g.err, &exit) && exit.ExitCode() == 1; !g.killed && !behind && (g.err != nil || !ends) {
 			t.Errorf("host %d ends with %v, and says %q", g.seat, g.err, out)
 		}
 	}
