@@ -174,11 +174,12 @@ type process struct {
 	cancel  context.CancelFunc
 
 	mu       sync.Mutex
-	lines    int64         // of the log, until reached is closed
-	reached  chan struct{} // nil: nothing waits for that
-	stopped  chan struct{} // closed when it goes on; nil: it runs
-	channels uint64        // of the latest life
-	copied   lives.Key     // the latest cut that it has a copy from
+	lines    int64          // of the log, until reached is closed
+	reached  chan struct{}  // nil: nothing waits for that
+	stopped  chan struct{}  // closed when it goes on; nil: it runs
+	channels uint64         // of the latest life
+	copied   lives.Key      // the latest cut that it has a copy from
+	records  map[int][]byte // by task: the last one that has come, in a world with the lie "versions"
 
 	killed, left, disturbed, restoring atomic.Bool  // a fault has done that; it restores a cut
 	ran                                atomic.Int64 // for how long bodies have computed, in nanoseconds
