@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -62,6 +64,9 @@ type cuts struct {
 
 	weighed bool          // nodes tell the chair what they have done
 	watch   balance.Watch // of the chair
+	busy    int64         // for how long workers have computed, in nanoseconds, when this node told it last
+	awake   int64         // for how long they had not waited for others, then
+	ran     int64         // and the process had run: see ran
 
 	ending   bool          // all tasks have ended, and the run has a cut at its end
 	asked    bool          // the chair has asked for that
@@ -268,6 +273,9 @@ func (c *cuts) start(ctx context.Context) (<-chan map[int]lives.Record, error) {
 		return nil, err
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
+	if c.weighed {
+		c.ran = c.rt.o.runs()
+	}
 	first, restored := c.keeper.Begin(c.life), c.restored
 	c.running.Go(func() { c.run(ctx, first) })
 	if c.folder != nil {
@@ -423,8 +431,41 @@ func (c *cuts) did() (l balance.Load) {
 		}
 	}
 	l.Workers, l.Wall = len(p.workers), time.Now().UnixNano()-p.began.Load()
-	l.Busy = max(0, int64(l.Workers)*l.Wall-p.pool.Rested())
+	l.Busy = c.computed(max(0, int64(l.Workers)*l.Wall-p.pool.Rested()))
 	return l
+}
+
+// computed is for how long the workers have computed since the life has begun, if they were awake for so long: between two cuts not longer than all of
+// the process has run. So a body that sleeps, or waits for a disk, does not make its node slow: it would take as long on any node.
+func (c *cuts) computed(awake int64) int64 {
+	ran := c.rt.o.runs()
+	did := awake - c.awake
+	if ran > 0 { // else nobody knows
+		did = min(did, max(0, ran-c.ran)) // a thread that ends takes its time with it
+	}
+	c.busy, c.awake, c.ran = c.busy+did, awake, ran
+	return c.busy
+}
+
+// runs is for how long all threads of this process together have run, or have waited for a processor, in nanoseconds. A node that gets less of a processor
+// than another one is slow, so waiting counts. It is 0 where the system does not say it: only Linux does.
+func (o *Options) runs() (sum int64) {
+	if o.ran != nil {
+		return o.ran()
+	}
+	const threads = "/proc/self/task"
+	all, _ := os.ReadDir(threads) // nothing on another system
+	for _, thread := range all {
+		var ran, waited int64
+		text, err := os.ReadFile(filepath.Join(threads, thread.Name(), "schedstat"))
+		if err == nil { // else the thread has ended
+			_, err = fmt.Sscan(string(text), &ran, &waited)
+		}
+		if err == nil {
+			sum += ran + waited
+		}
+	}
+	return sum
 }
 
 // weigh has the chair end the life if the nodes differ in speed from what their weights say, and that costs more than another life.

@@ -92,8 +92,9 @@ func TestFolder(t *testing.T) {
 		t.Run(fmt.Sprint(nodes), func(t *testing.T) {
 			t.Parallel()
 			s := begin(t, nodes[0])
-			if folder.Processors(folder.Directory(s.dir)) == 0 {
-				t.Error("the folder does not say for how many processors the program was declared")
+			of := folder.Processors(folder.Directory(s.dir))
+			if again, err := newSurvival(Options{Survive: Survive{Folder: s.dir}}, true); err != nil || of == 0 || again.origin != of {
+				t.Errorf("the program was declared for %d processors, as the folder says, and will be for %+v: %v", of, again, err)
 			}
 			for i, err := range s.run(nodes[1]) {
 				if err != nil {

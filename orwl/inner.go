@@ -14,6 +14,7 @@ func init() {
 	inner.OfRuntime = func(rt any) inner.Runtime { return innerRuntime{rt.(*Runtime)} }
 	inner.OfTask = func(t any) inner.Task { return innerTask{t.(*Task)} }
 	inner.OfAccess = func(a any) inner.Access { return innerAccess{a.(*Access)} }
+	inner.Computes = func(o any, ran func() int64) { o.(*Options).ran = ran }
 	inner.KeepCuts = func(o, disk any) { o.(*Options).disk = disk.(folder.Disk) }
 }
 

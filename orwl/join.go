@@ -231,6 +231,10 @@ func Run(ctx context.Context, o Options, program func(ctx context.Context, rt *R
 		n.node = newLifeNode(n.network, 1, allSeats(n.place.Nodes), nil)
 	}
 	err = n.live(ctx, o, program)
+	if lost := (*NodeError)(nil); n.network != nil && errors.As(err, &lost) && lost.Lost {
+		_ = n.settle(ctx) // it may lose all others, one after another: then it is apart
+		err = errors.Join(err, n.network.Apart())
+	}
 	return errors.Join(err, n.Close(context.WithoutCancel(ctx)))
 }
 

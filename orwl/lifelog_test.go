@@ -33,6 +33,9 @@ func TestLifeLog(t *testing.T) {
 	if len(seen) < 2 {
 		t.Fatalf("%d lives", len(seen))
 	}
+	if !slices.ContainsFunc(seen, func(l *inspect.Life) bool { return !slices.IsSorted(l.Seats) }) {
+		t.Errorf("all of %d lives have the nodes in the same order", len(seen))
+	}
 	for i, l := range seen {
 		if l.Number != uint64(i+1) || len(l.Past) != min(i, mostPast) || !slices.Equal(slices.Sorted(slices.Values(l.Seats)), []int{0, 1}) || l.Ended != nil {
 			t.Fatalf("life %d is remembered as %+v", i+1, l)

@@ -83,8 +83,8 @@ var (
 // errMortal is what keeps a run from going on after the loss of a node.
 var errMortal = errors.New("orwl: the loss of a node ends this run")
 
-// livesVariable has a run end its lives at random cuts, and number its nodes anew: by which numbers, its value says. The end of the run is the
-// same, or the program keeps state where no cut has it.
+// livesVariable has a run end its lives at random cuts, and number its nodes anew: by which numbers, its value says. The processes stay. The end of
+// the run is the same, or the program keeps state where no cut has it.
 const livesVariable = "ORWL_LIVES"
 
 // newSurvival is nil if the run has one life: o says so, or the process is alone and has no folder.
@@ -114,7 +114,6 @@ func (rt *Runtime) survive(r *run) error {
 		return nil
 	}
 	s := n.survival
-	s.cuts.Store(false)
 	if s.mortal = rt.mortal(); s.mortal != nil {
 		s.log.isLast(s.mortal)
 		rt.o.Log.Debug("orwl: no other life follows this one", "why", s.mortal)
@@ -235,6 +234,9 @@ func (n *Nodes) meet(ctx context.Context, l message.Life) ([][]byte, error) {
 		}
 		n.log.Info("orwl: this node comes again", "node", n.network.Number(), "why", err)
 		again, bad := n.network.Again(ctx)
+		if errors.Is(bad, node.ErrLeft) {
+			bad = errors.Join(errBehind, bad)
+		}
 		if bad != nil {
 			return nil, errors.Join(err, bad)
 		}

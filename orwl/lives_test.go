@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -372,7 +374,11 @@ func TestMortal(t *testing.T) {
 			})
 		}
 		rt.Task("outside").Do(func(t *Task) error { <-t.Context().Done(); return nil })
-		return rt.Run(ctx)
+		err := rt.Run(ctx)
+		if said := rt.Inspect().Life.Mortal; !strings.Contains(said, `task "outside"`) {
+			t.Errorf("the page says %q, want which task ends the run", said)
+		}
+		return err
 	})
 	if err := errs[0]; !errors.Is(err, errMortal) || !errors.Is(err, resource.ErrLost) {
 		t.Errorf("%v, want that node 1 is lost, and why this ends the run", err)
@@ -442,6 +448,111 @@ func TestCutsOfStages(t *testing.T) {
 		}
 		if again.Load() > 0 || goneOn.Load() == 0 {
 			t.Errorf("%d nodes: %d bodies ran again in runs that had ended, and %d in the last one", nodes, again.Load(), goneOn.Load())
+		}
+	}
+}
+
+// TestBarren has a node die in each life, at its first body or when all have a cut. Three lives in a row without a cut end the run.
+func TestBarren(t *testing.T) {
+	for name, c := range map[string]struct {
+		nodes int
+		cut   map[int]bool // lives that have one
+		ends  bool
+	}{
+		"three without a cut":        {4, nil, true},
+		"the second of four has one": {5, map[int]bool{2: true}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chain := chain{tasks: 7, rounds: 4000}
+			lives, have := make([]int, c.nodes), make([]atomic.Int64, c.nodes)
+			errs := runOn(c.nodes, Options{Survive: Survive{Interval: time.Millisecond}}, func(ctx context.Context, node int, rt *Runtime) error {
+				lives[node]++
+				life := lives[node]
+				numbers, folded := chain.declare(rt, func(int, int) error {
+					if rt.o.Nodes.survival.log.state().Cuts > 0 {
+						have[node].Store(int64(life))
+					}
+					all := true
+					for i := range have {
+						all = all && (i < life-1 || have[i].Load() == int64(life))
+					}
+					if node == life-1 && node < c.nodes-1 && (all || !c.cut[life]) {
+						return errors.Join(errDies, rt.o.Nodes.network.Close(context.Background()))
+					}
+					return nil
+				})
+				if err := rt.Run(ctx); err != nil {
+					return err
+				}
+				return chain.check(ctx, numbers, folded)
+			})
+			err := errs[c.nodes-1]
+			if barren := err != nil && strings.Contains(err.Error(), "3 lives in a row"); barren != c.ends || err != nil && !barren {
+				t.Errorf("the last node ends with %v after %d lives", err, lives[c.nodes-1])
+			}
+		})
+	}
+}
+
+// TestFailsInLives has a node fail in a run that goes on when a node is lost. All end, and name it: also a node whose program has returned nil, by what the first
+// of the others tells.
+func TestFailsInLives(t *testing.T) {
+	for name, c := range map[string]struct{ during, after error }{
+		"in a body":     {during: errDies},
+		"after the run": {after: errDies},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			errs := runOn(3, Options{Survive: Survive{Interval: time.Millisecond}}, func(ctx context.Context, node int, rt *Runtime) error {
+				chain := chain{tasks: 7, rounds: 100, on: 3}
+				chain.declare(rt, func(_, round int) error {
+					if node == 2 && round == 50 {
+						return c.during
+					}
+					return nil
+				})
+				switch err := rt.Run(ctx); {
+				case node == 1:
+					return nil // whatever has happened
+				case node == 2 && err == nil:
+					return c.after
+				default:
+					return err
+				}
+			})
+			for i, err := range errs {
+				failed := (*NodeError)(nil)
+				if i == 2 && !errors.Is(err, errDies) || i < 2 && (!errors.As(err, &failed) || failed.Node != 2 || failed.Lost || !strings.Contains(failed.Text, errDies.Error())) {
+					t.Errorf("node %d: %v, want the error of node 2", i, err)
+				}
+			}
+		})
+	}
+}
+
+// TestWeigh has nodes tell their weights. One that has none yet gets the mean of the others.
+func TestWeigh(t *testing.T) {
+	for _, c := range []struct{ told, want []int }{
+		{[]int{0, 0, 0, 0}, []int{1000, 1000, 1000}},
+		{[]int{5, 1500, 0, 500}, []int{500, 1500, 1000}},
+		{[]int{5, 1500, 700, 500}, []int{500, 1500, 700}},
+	} {
+		if got := new(survival).weigh([]int{3, 1, 2}, c.told); !slices.Equal(got, c.want) {
+			t.Errorf("told %d: %d, want %d", c.told, got, c.want)
+		}
+	}
+}
+
+// TestEndedTells ends a life. The node tells its weight, or that of the next life if the chair has chosen one, and how many lives have ended for a balance.
+func TestEndedTells(t *testing.T) {
+	for _, c := range []struct {
+		next []int
+		want int
+	}{{nil, 500}, {[]int{700, 1300}, 700}} {
+		n := &Nodes{weights: []int{500, 1500}, nextWeights: c.next, survival: &survival{keeper: lives.NewKeeper(), life: 1, tries: 3}}
+		if l := n.ended(t.Context(), nil); l.Weight != c.want || l.Tries != 3 {
+			t.Errorf("next weights %d: it tells weight %d and %d tries, want %d and 3", c.next, l.Weight, l.Tries, c.want)
 		}
 	}
 }

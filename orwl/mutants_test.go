@@ -39,18 +39,19 @@ func TestMutants(t *testing.T) {
 	if invariant.Enabled || rings.Repeated() {
 		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
-	const here = "^Test(Lives|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason)$"
+	const here = "^Test(Lives|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh|EndedTells)$"
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}},
 		Rules: mutants.Rules{
 			Spares:      func(string, string) bool { return false },
-			SparedCalls: []string{"Debug", "Info", "Warn", "Error"},           // the log's lines
+			SparedCalls: []string{"Debug", "Info", "Warn", "Error", "Say"},    // the log's lines
 			Computes:    func(file string) bool { return file != "lives.go" }, // where texts are sums, too
 			Returns:     true,
 		},
 		Stages: []mutants.Stage{
 			{Name: "few worlds", Package: "internal/worlds", Tests: "^TestWorlds$", Flags: []string{"-worlds", "60"}, Limit: 30 * time.Second},
 			{Name: "lives", Tests: here, Limit: time.Minute},
+			{Name: "cases", Package: "internal/worlds", Tests: "^Test(Slow|Sleeping|Cases|Apart|Short|Many|Senior)", Limit: time.Minute},
 			{Name: "worlds", Package: "internal/worlds", Tests: "^Test", Flags: []string{"-worlds", "600"}, Limit: 3 * time.Minute},
 		},
 		Telling: telling[:rings.Of(0, 1, len(telling))], Page: "testdata/survivors.md",

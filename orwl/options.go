@@ -46,6 +46,7 @@ type Options struct {
 	onStall func(inspect.State) // gets the state instead of the log, once until something moves again
 	tree    *topology.Tree      // the machine of this node, if not the real one: guards stand on it, and workers run on its ranks
 	disk    folder.Disk         // where the cuts are, if not in a directory of the system
+	ran     func() int64        // for how long this process has computed, if the system does not say it
 }
 
 const (

@@ -5,6 +5,7 @@ package orwl
 import (
 	"os"
 	"syscall"
+	"time"
 )
 
 // quitSignals are the signals that a run answers with a report, and leaveSignals those at which a node leaves it.
@@ -13,5 +14,12 @@ var (
 	leaveSignals = []os.Signal{syscall.SIGTERM}
 )
 
-// raise has the process get a signal.
-func raise(s os.Signal) { _ = syscall.Kill(os.Getpid(), s.(syscall.Signal)) }
+// comes is for how long raise waits.
+const comes = 100 * time.Millisecond
+
+// raise has the process get a signal. The kernel gives it to any thread, so this one waits: else the process could end with the exit code of an error
+// before. A program that heeds the signal goes on.
+func raise(s os.Signal) {
+	_ = syscall.Kill(os.Getpid(), s.(syscall.Signal))
+	<-time.After(comes)
+}

@@ -1,5 +1,5 @@
 // Package inner is what other packages of this module see of package orwl, and no program needs: the requests of accesses for
-// metrics and traces, snapshots for grids, a simulated disk for tests.
+// metrics and traces, snapshots for grids, a simulated disk and processor for tests.
 //
 // Package orwl sets the variables when the program starts. A function takes an *orwl.Runtime, an *orwl.Task, an *orwl.Access or *orwl.Options,
 // as this package cannot import orwl, and panics if it gets anything else:

@@ -67,3 +67,6 @@ var (
 // KeepCuts has a run keep its cuts on a disk of package orwl/internal/folder, and not in a directory of the system. Options is an
 // *orwl.Options.
 var KeepCuts func(options, disk any)
+
+// Computes has a run take from a function for how long its process has computed, in nanoseconds: see ran in package orwl. Options is an *orwl.Options.
+var Computes func(options any, ran func() int64)

@@ -33,8 +33,8 @@ type Node interface {
 	// GatherAmong gathers from some lives only, by number of the node, in a round of the name that is
 	// later than those before. Each of them that is still a member gives to the later rounds, too.
 	GatherAmong(ctx context.Context, name string, round uint64, among []uint64, blob []byte) ([][]byte, error)
-	// ForgetGathered forgets what was gathered under some names. Every node that has given has got
-	// it, and gives no more under these names.
+	// ForgetGathered forgets what was gathered under some names, also what is not complete. No node waits for
+	// that any more, or gives more under these names.
 	ForgetGathered(over func(name string) bool)
 
 	// OnLoss has f called for each node that is lost or has left. OnSuspect has it called for a

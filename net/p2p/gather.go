@@ -72,8 +72,8 @@ func (n *Node) mostBlob() int {
 	return (n.options.MaxBulk - gathering.Overhead(n.options.Nodes)) / n.options.Nodes
 }
 
-// ForgetGathered forgets what was gathered under some names. Every node that has given has got the
-// list, and gives under these names no more.
+// ForgetGathered forgets what was gathered under some names, also what is not complete. No node waits for
+// that any more, or gives more under these names.
 func (n *Node) ForgetGathered(over func(name string) bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -151,7 +151,7 @@ func (p *peer) join(ctx context.Context) error {
 		case !isAny(why, syscall.ECONNREFUSED, transport.ErrNobody):
 			heard = time.Now()
 		case o.past.Life != 0 && time.Since(heard) > o.Lease+o.Skew:
-			return fmt.Errorf("p2p: node %d has ended: %w", p.number, why)
+			return fmt.Errorf("p2p: node %d: %w: %w", p.number, ErrLeft, why)
 		}
 		if last == nil || errors.Is(why, ErrRefused) {
 			last = why

@@ -6,7 +6,8 @@
 //	a life: each node measures its [Load] ──▶ chair: Watch.Add at each cut ──▶ weights of the next life ──▶ Shares
 //
 // The chair of a life compares what the nodes have done between two cuts. A node's speed is what it has done in the time in
-// which its workers did not wait. So the speed does not depend on how fast the other nodes are.
+// which its workers computed, or waited for a processor. So the speed does not depend on how fast the other nodes are, or on bodies that sleep: they
+// would sleep on another node, too.
 //
 // # When a life ends for it
 //

@@ -7,7 +7,7 @@ type Load struct {
 	Units   int   `msgpack:"units"`   // the units that it has, and that have not ended
 	Done    int64 `msgpack:"done"`    // how many rounds its units have done, together
 	Workers int   `msgpack:"workers"` // how many workers run them
-	Busy    int64 `msgpack:"busy"`    // for how long the workers did not wait, together
+	Busy    int64 `msgpack:"busy"`    // for how long the workers computed, or waited for a processor, together
 	Wall    int64 `msgpack:"wall"`    // for how long the workers run
 }
 

@@ -62,6 +62,7 @@ func (m member) Receive(channel uint64, r node.Receiver) error {
 		m.p.world.reach(late, "a message of a former life comes late")
 		if !late && channel&math.MaxUint32 == cutChannel {
 			m.p.gets(header, bulk)
+			bulk = m.p.older(header, bulk)
 		}
 		if m.p.world.lies == "copies" && channel&math.MaxUint32 == cutChannel && len(bulk) > 0 {
 			bulk = bytes.Clone(bulk)
@@ -91,6 +92,24 @@ func (p *process) gets(header, bulk []byte) {
 	p.copied = m.Key
 	p.mu.Unlock()
 	p.world.happens(p, "copy")
+}
+
+// older is what the record of a task in a cut before had, in a world whose lie is that.
+func (p *process) older(header, bulk []byte) []byte {
+	m, err := lives.Parse(header, bulk, lives.Limits{Nodes: math.MaxInt, Tasks: math.MaxInt, Resources: math.MaxInt})
+	if p.world.lies != "versions" || err != nil || m.Kind != lives.Part {
+		return bulk
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.records == nil {
+		p.records = make(map[int][]byte)
+	}
+	before := p.records[m.Record.Task]
+	if p.records[m.Record.Task] = bytes.Clone(bulk); len(before) == len(bulk) {
+		return bytes.Clone(before)
+	}
+	return bulk
 }
 
 // journal is the log of a process. Faults may come at a line of it.

@@ -21,10 +21,16 @@ type program interface {
 
 var programs = []func(rng *rand.Rand) program{newRing, newGrid, newStages}
 
+// computes lets time pass in which a processor is busy.
+func (p *process) computes(d time.Duration) {
+	<-time.After(d)
+	p.ran.Add(int64(d))
+}
+
 // works lets the time of a body pass, and has its node leave if a fault asked for that.
 func (p *process) works(rt *orwl.Runtime) {
 	p.restoring.Store(false)
-	<-time.After(bodyTime)
+	p.computes(bodyTime)
 	p.runs()
 	if p.left.Load() && !p.killed.Load() {
 		inner.OfRuntime(rt).Leave()

@@ -14,10 +14,11 @@ import (
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
-// plate is a grid on two nodes. From one sweep on, and up to another one, the second node is half as fast.
+// plate is a grid on two nodes. From one sweep on, and up to another one, the second node is half as fast. The first blocks sleep besides.
 type plate struct {
 	rows, cols, sweeps int
 	slow, fast         int
+	sleepers           int
 
 	mu    sync.Mutex
 	began []time.Time // by sweep: the first block has begun it, for the first time
@@ -31,6 +32,9 @@ func (p *plate) String() string {
 
 // slowBody is so long that an imbalance costs a second after some sweeps.
 const slowBody = 10 * bodyTime
+
+// plateWorkers is how many processors each node has.
+const plateWorkers = 2
 
 // body is how long a node works on a block.
 func (p *plate) body(seat, sweep int) time.Duration {
@@ -51,7 +55,10 @@ func (p *plate) run(ctx context.Context, rt *orwl.Runtime, at *process) error {
 			}
 			p.mu.Unlock()
 		}
-		<-time.After(p.body(at.seat, b.Sweep()))
+		at.computes(p.body(at.seat, b.Sweep()))
+		if b.Number() < p.sleepers {
+			<-time.After(5 * slowBody)
+		}
 		for r := range b.Rows() {
 			to, north := u.New(r), u.Old(r, -1, 0)
 			for i, v := range u.Old(r) {
@@ -84,16 +91,10 @@ func (p *plate) efficiency(from, to, workers int) float64 {
 // lives end for that.
 func TestSlowNode(t *testing.T) {
 	rings.Computes(t)
-	const workers = 2
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 	p := &plate{rows: 6, cols: 4, sweeps: 420, slow: 100, fast: 260}
-	var w *world
-	synctest.Test(t, func(t *testing.T) {
-		w = newWorld(1, "")
-		w.runs, w.disks, w.commands = p, nil, 0
-		w.plays(newCommand(2, true))
+	p.plays(t, func(t *testing.T, w *world) {
 		for _, c := range []struct{ from, to int }{{20, 99}, {150, 259}, {350, 419}} {
-			got := p.efficiency(c.from, c.to, workers)
+			got := p.efficiency(c.from, c.to, plateWorkers)
 			if t.Logf("sweeps %d to %d: %.3f of what the processors can do", c.from, c.to, got); got < 0.9 {
 				w.complain("sweeps %d to %d: %.3f of what the processors can do", c.from, c.to, got)
 			}
@@ -103,6 +104,34 @@ func TestSlowNode(t *testing.T) {
 				w.complain("node %d has had %d lives", p.seat, p.lives)
 			}
 		}
+	})
+}
+
+// TestSleepingBlocks has blocks of one node sleep in each sweep. They would sleep on another node, too: no life ends for that. A node that is slow
+// besides is found.
+func TestSleepingBlocks(t *testing.T) {
+	rings.Computes(t)
+	for _, c := range []struct{ slow, lives int }{{200, 1}, {50, 2}} {
+		p := &plate{rows: 6, cols: 4, sweeps: 200, slow: c.slow, fast: 200, sleepers: 4}
+		p.plays(t, func(t *testing.T, w *world) {
+			for _, p := range w.processes {
+				if p.lives != c.lives {
+					w.complain("slow from sweep %d on: node %d has had %d lives, want %d", c.slow, p.seat, p.lives, c.lives)
+				}
+			}
+		})
+	}
+}
+
+// plays plays the plate in a world of two nodes, each with some workers.
+func (p *plate) plays(t *testing.T, judge func(t *testing.T, w *world)) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(plateWorkers))
+	var w *world
+	synctest.Test(t, func(t *testing.T) {
+		w = newWorld(1, "")
+		w.runs, w.disks, w.commands = p, nil, 0
+		w.plays(newCommand(2, true))
+		judge(t, w)
 	})
 	w.report(t)
 }

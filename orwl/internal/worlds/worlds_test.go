@@ -135,6 +135,7 @@ type world struct {
 	commands int     // how many more may follow
 	runs     program
 	lies     string // the planted fault, if any: see TestControls
+	oneLife  bool   // the run does not survive
 	command         // the one that goes on
 
 	log        record // of all processes
@@ -173,16 +174,18 @@ type process struct {
 	cancel  context.CancelFunc
 
 	mu       sync.Mutex
-	lines    int64         // of the log, until reached is closed
-	reached  chan struct{} // nil: nothing waits for that
-	stopped  chan struct{} // closed when it goes on; nil: it runs
-	channels uint64        // of the latest life
-	copied   lives.Key     // the latest cut that it has a copy from
+	lines    int64          // of the log, until reached is closed
+	reached  chan struct{}  // nil: nothing waits for that
+	stopped  chan struct{}  // closed when it goes on; nil: it runs
+	channels uint64         // of the latest life
+	copied   lives.Key      // the latest cut that it has a copy from
+	records  map[int][]byte // by task: the last one that has come, in a world with the lie "versions"
 
-	killed, left, disturbed, restoring atomic.Bool // a fault has done that; it restores a cut
-	lives, stages                      int         // stages: runs of this life that have ended
-	agrees                             bool        // a life has ended here, and the next one has not begun
-	done                               bool        // the program has ended well
+	killed, left, disturbed, restoring atomic.Bool  // a fault has done that; it restores a cut
+	ran                                atomic.Int64 // for how long bodies have computed, in nanoseconds
+	lives, stages                      int          // stages: runs of this life that have ended
+	agrees                             bool         // a life has ended here, and the next one has not begun
+	done                               bool         // the program has ended well
 	err                                error
 }
 
@@ -313,9 +316,10 @@ func (w *world) start(p *process, place launch.Place, listens func(string)) {
 		return nil
 	}
 	log := slog.New(&journal{p, slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}).WithAttrs([]slog.Attr{slog.Int("seat", p.seat)})})
-	o := orwl.Options{Log: log, Survive: orwl.Survive{Interval: 20 * time.Millisecond}, Join: orwl.JoinOptions{
+	o := orwl.Options{Log: log, Survive: orwl.Survive{Interval: 20 * time.Millisecond, Off: w.oneLife}, Join: orwl.JoinOptions{
 		Place: &place, Lease: worldLease, Remote: true, Network: network{nodes.Network{Carrier: p.sockets.Carrier()}, p}, Log: log,
 	}}
+	inner.Computes(&o, p.ran.Load)
 	if n := len(w.disks); n > 0 {
 		inner.KeepCuts(&o, mount{w.disks[p.seat%n], p})
 	}

@@ -18,7 +18,8 @@
 // The chair is the most senior member, so no chair comes before one that has been the chair.
 //
 // An older list is not needed. All nodes had given to the later gathering of that name, so all
-// had got the earlier one, or did not want it any more. [Member.Forget] forgets the last one, too.
+// had got the earlier one, or did not want it any more. [Member.Forget] forgets the last one, too, and what never
+// became complete: else a run of many lives would have [MostOpen] open gatherings in the end.
 // So a gathering among some lives needs all members that had given to an earlier one of that name.
 // Otherwise one of them could wait for a list that no other node keeps.
 //

@@ -2,6 +2,7 @@ package gathering
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -105,5 +106,30 @@ func TestListAfterGifts(t *testing.T) {
 	s.want("the list", s.takes(1, list("a", 5, 2, "x", "y", "", "z")), `2: a 5 ["x" "y" "" "z"]`)
 	if len(s.given) != 3 {
 		t.Errorf("%d gatherings are open, want 3: %v", len(s.given), sorted(s.given))
+	}
+}
+
+// Each of many lives of a run ends while a node waits for a list that never comes. All forget that.
+func TestForgetOpen(t *testing.T) {
+	s := steps{t, New(0, epochOf(1, 3))}
+	for life := range uint64(MostOpen + 1) {
+		name := fmt.Sprint("life ", life)
+		s.want("a gift of life "+name, s.takes(1, give(name, 1, 1, "x", 1, 1, 0)))
+		s.BeginAt(Key{name, 1}, nil, []uint64{1, 1, 0})
+		s.Forget(func(of string) bool { return of == name })
+	}
+	s.takes(1, give("other", 1, 1, "x", 1, 1, 0))
+	s.Forget(func(string) bool { return false })
+	if len(s.given) != 1 || len(s.waits) > 0 || !slices.Equal(s.open, []int{0, 1, 0}) {
+		t.Errorf("%d gatherings are open, %v by node, and this node waits for %d", len(s.given), s.open, len(s.waits))
+	}
+	s.Forget(func(string) bool { return true })
+	s.takes(2, give("a node that is lost", 1, 1, "x", 1, 0, 1))
+	s.Enter(epochOf(2, 3, 2))
+	s.Enter(again(epochOf(3, 3), 2))
+	s.takes(2, give("its next life", 1, 1, "x", 1, 0, 2))
+	s.Forget(func(of string) bool { return of == "a node that is lost" })
+	if len(s.given) != 1 || !slices.Equal(s.open, []int{0, 0, 1}) {
+		t.Errorf("%d gatherings are open, %v by node, want one, of node 2", len(s.given), s.open)
 	}
 }

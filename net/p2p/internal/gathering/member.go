@@ -253,10 +253,22 @@ func (m *Member) succeed(node int) {
 	}
 }
 
-// Forget forgets the lists under some names. Every node that has given has got them.
+// Forget forgets what was gathered under some names, also what is not complete. No node waits for a list of these names any more, or gives to one.
 func (m *Member) Forget(over func(name string) bool) {
 	maps.DeleteFunc(m.last, func(name string, _ Message) bool { return over(name) })
 	maps.DeleteFunc(m.rounds, func(name string, _ uint64) bool { return over(name) })
+	maps.DeleteFunc(m.waits, func(k Key, _ *Message) bool { return over(k.Name) })
+	maps.DeleteFunc(m.given, func(k Key, all *gifts) bool {
+		if !over(k.Name) {
+			return false
+		}
+		for i, g := range all.of {
+			if g.blob != nil && g.life == m.epoch.Seats[i].Life {
+				m.open[i]--
+			}
+		}
+		return true
+	})
 }
 
 // sorted are the keys of a map, in order.
