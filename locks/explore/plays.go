@@ -132,12 +132,11 @@ func (p Play) check() sim.Report {
 // Plays are all plays of a lock. Those that find most mistakes soon come first.
 func Plays(l Lock, s Setting) (all []Play) {
 	all = append(all, drawnPlays(l, s)...)
-	all = append(all, searches(l, s)...)
 	all = append(all, cases(l, s)...)
 	for _, b := range Bounds(l) {
 		all = append(all, Play{Kind: Fair, Name: "fair/" + b.Name, lock: l, bound: &b})
 	}
-	return all
+	return append(all, searches(l, s)...)
 }
 
 // name joins the parts of a play's name that are not empty.
