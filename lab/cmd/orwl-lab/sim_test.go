@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/lab"
 	"github.com/orwl/go-orwl/locks/lockstest"
@@ -31,6 +32,9 @@ func TestSimAccepts(t *testing.T) {
 // user does: by its name.
 func TestSimFindsPlantedMistakes(t *testing.T) {
 	rings.Needs(t, rings.Night)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this takes minutes, and the ordinary run does it")
+	}
 	want := make(map[string]int)
 	for _, s := range specimen.All() {
 		if want[s.Name] = command.Done; s.Wrong {
