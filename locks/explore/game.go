@@ -56,6 +56,9 @@ func (g Game) contest(o locks.Options, readers []bool) lockstest.Contest {
 	}
 }
 
+// stepsEach is how many steps a run may take for each acquisition of each rank. One that takes more does not end.
+const stepsEach = 1 << 14
+
 // play makes a system of a contest. Each run of it draws from the same seed.
 func (g Game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.System {
 	return sim.System{
@@ -63,7 +66,7 @@ func (g Game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.Syst
 		Shared:   g.Way == Direct,
 		Faults:   faults,
 		Command:  g.Lock.Command,
-		MaxSteps: 1 << 24,
+		MaxSteps: stepsEach * g.Tree.Ranks() * max(1, g.Acquisitions),
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
 			c.Quit = rand.New(rand.NewPCG(seed, 5))
 			m, err := c.Start(f)
