@@ -26,6 +26,9 @@ type Case struct {
 	Inside  time.Duration `json:"inside_ns,omitempty"`
 	Outside time.Duration `json:"outside_ns,omitempty"`
 
+	// Receive is what the server of PINGPONG computes for each request that it receives.
+	Receive time.Duration `json:"receive_ns,omitempty"`
+
 	// Recording is what the benchmark RECORDED plays.
 	Recording *Recording `json:"recording,omitempty"`
 

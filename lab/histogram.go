@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"iter"
 	"math/bits"
 	"time"
 )
@@ -82,6 +83,17 @@ func (h *Histogram) merge(other Histogram) {
 	}
 	for b, n := range other.Buckets {
 		h.Buckets[b] += n
+	}
+}
+
+// Durations are the middles of the buckets, and how many durations are in each.
+func (h *Histogram) Durations() iter.Seq2[time.Duration, uint64] {
+	return func(yield func(time.Duration, uint64) bool) {
+		for b, n := range h.Buckets {
+			if !yield(middle(b), n) {
+				return
+			}
+		}
 	}
 }
 

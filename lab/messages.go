@@ -3,6 +3,7 @@ package lab
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -119,7 +120,11 @@ func (r *player) exchange(pipeline int) error {
 		return err
 	}
 	if r.w.Rank() == serverAt {
-		err = r.serve(bytes)
+		receive := r.c.Receive
+		if pipeline > 1 {
+			receive = 0 // then a request carries no message
+		}
+		err = r.serve(bytes, receive)
 	} else {
 		err = r.request(bytes, pipeline)
 	}
@@ -129,8 +134,9 @@ func (r *player) exchange(pipeline int) error {
 	return r.meet()
 }
 
-// serve answers the requests, one after another, until all threads have ended.
-func (r *player) serve(bytes []byte) error {
+// serve answers the requests, one after another, until all threads have ended. It computes as long as receive says
+// for each one.
+func (r *player) serve(bytes []byte, receive time.Duration) error {
 	r.probe.phase.Set(phaseOutside)
 	for served := uint64(0); ; {
 		r.w.Flush(engineAt)
@@ -143,6 +149,9 @@ func (r *player) serve(bytes []byte) error {
 			return nil
 		}
 		for ; served < until; served++ {
+			if receive > 0 {
+				r.clock.Compute(receive)
+			}
 			r.w.PutBytes(engineAt, r.strips, bytes)
 			r.w.Accumulate(engineAt, r.data+wordArrived, rma.Sum, 1)
 		}

@@ -15,6 +15,9 @@ type Result struct {
 	Case
 	Ranks   int      `json:"ranks"`
 	Figures []Figure `json:"figures"`
+	// Waits are all timed acquires, and Turns the iterations of each rank, of all repeats.
+	Waits *Histogram `json:"waits,omitempty"`
+	Turns []uint64   `json:"iterations,omitempty"`
 	// Note says what is special about the result, for instance that it was cut short.
 	Note string `json:"note,omitempty"`
 }
@@ -72,6 +75,15 @@ func Summarize(c Case, samples []Sample) (Result, error) {
 		s.repeat(byRepeat[repeat])
 	}
 	r := Result{Case: c, Ranks: tree.Ranks()}
+	if b.Section != nil {
+		r.Waits, r.Turns = new(Histogram), make([]uint64, tree.Ranks())
+		for _, s := range samples {
+			r.Waits.merge(s.Waits)
+			if int(s.Rank) < len(r.Turns) {
+				r.Turns[s.Rank] += s.Turns
+			}
+		}
+	}
 	for _, f := range s.figures {
 		f.Estimate = EstimateOf(s.values[f.Name])
 		r.Figures = append(r.Figures, f)

@@ -128,17 +128,17 @@ func TestSpreadFlips(t *testing.T) {
 					acquisitions int
 					faults       sim.Faults
 				}{{2, sim.Faults{}}, {1, sim.Faults{Crashes: 1}}, {2, sim.Faults{Crashes: 1}}, {1, sim.Faults{Cancels: 2}}} {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: c.acquisitions, crashes: c.faults.Crashes, way: way}
+					g := gameOf(spec, machine(t, text), c.acquisitions, c.faults.Crashes, way)
 					everywhere := func(o *locks.Options) { o.TDC = 1 }
-					if r := g.exhaust(c.faults, everywhere, sim.Limit{States: quitStates.N()}); r.Failure != nil {
+					if r := g.Exhaust(c.faults, everywhere, sim.Limit{States: quitStates.N()}); r.Failure != nil {
 						t.Fatalf("%s: %v", g, r.Failure)
 					}
 				}
 			}
 			for _, text := range append(smallMachines, "core:4", "node:2 core:4") {
 				for crashes := range 2 {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: 8, crashes: crashes, way: way}
-					if r := g.seeds(seeds.Part(2, 1)); r.Failure != nil {
+					g := gameOf(spec, machine(t, text), 8, crashes, way)
+					if r := g.Seeds(seeds.Part(2, 1)); r.Failure != nil {
 						t.Fatalf("%s: %v", g, r.Failure)
 					}
 				}

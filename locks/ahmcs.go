@@ -93,7 +93,9 @@ func (l *ahmcs) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// TryAcquire implements Tryer.
+// TryAcquire implements Tryer. It enters the root wherever Acquire would enter: the lock is free if and only if the
+// root's queue is empty. So a try says nothing about contention, and Release leaves the level of the next time as it
+// is, unless that is the root.
 func (l *ahmcs) TryAcquire() bool {
 	if l.begin(forever()) != nil || !l.trees[0].tryEnter() {
 		return false

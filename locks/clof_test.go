@@ -38,8 +38,8 @@ func TestCLoFNames(t *testing.T) {
 			}
 			for _, way := range waysOf(spec) {
 				for _, text := range []string{"core:2", "rack:2 node:2 core:2"} {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: 3, way: way}
-					if r := g.seeds(seeds.All()); r.Failure != nil {
+					g := gameOf(spec, machine(t, text), 3, 0, way)
+					if r := g.Seeds(seeds.All()); r.Failure != nil {
 						t.Fatalf("%s: %v", g, r.Failure)
 					}
 				}

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -12,9 +11,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/locks/lockstest"
-	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/locks/explore"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
@@ -50,220 +47,85 @@ func init() {
 	}
 }
 
-// game is a contest for a lock. A seed draws the parameters that the game leaves open.
-type game struct {
-	spec         locks.Spec
-	tree         *topology.Tree
-	acquisitions int
-	crashes      int
-	way          way
-}
-
-// way is the way in which a lock accesses its words.
-type way string
+// The ways in which a lock accesses its words.
+type way = explore.Way
 
 const (
-	byOperations way = "operations"
-	direct       way = "direct" // by atomic instructions on memory that all ranks share
+	byOperations = explore.ByOperations
+	direct       = explore.Direct
 )
 
 // waysOf are the ways that a lock has.
-func waysOf(spec locks.Spec) []way {
-	if spec.Operations {
-		return []way{byOperations}
-	}
-	return []way{byOperations, direct}
+func waysOf(spec locks.Spec) []way { return explore.Ways(spec) }
+
+// gameOf is a game that TestPlay plays again.
+func gameOf(spec locks.Spec, tree *topology.Tree, acquisitions, crashes int, way way) explore.Game {
+	g := explore.Game{Lock: explore.Of(spec), Tree: tree, Acquisitions: acquisitions, Crashes: crashes, Way: way}
+	g.Lock.Command = fmt.Sprintf("go test ./locks -run '^TestPlay$' -locks.play %q", g)
+	return g
 }
 
-func (g game) String() string {
-	return fmt.Sprintf("%s/%s/%d/%d/%s", g.spec.Name, g.tree, g.acquisitions, g.crashes, g.way)
-}
-
-// system is the contest of a seed. The seed draws thresholds so small that they take
-// effect, a variant of the lock, readers and writers, and the faults.
-func (g game) system(seed uint64) sim.System {
-	if g.way.survives() {
-		return g.drawnOrdeal(seed)
-	}
-	rng := rand.New(rand.NewPCG(seed, 3))
-	ranks := g.tree.Ranks()
-	o := lockstest.Thresholds{TL: 1 + rng.IntN(3), TR: 1 + rng.IntN(4), TW: 1 + rng.IntN(9)}.Options(g.spec, g.tree)
-	o.Home = rma.Rank(rng.IntN(ranks))
-	has := func(option string) bool { return slices.Contains(g.spec.Options, option) }
-	if has("TDC") {
-		o.TDC = 1 + rng.IntN(ranks)
-	}
-	variants := lockstest.Variants(g.spec)
-	variants[rng.IntN(len(variants))].Set(&o)
-	readers := make([]bool, ranks)
-	for p := range readers {
-		readers[p] = g.spec.Kind != locks.Exclusive && rng.IntN(2) == 0
-	}
-	c := g.contest(o, readers)
-	if g.spec.Aborts == locks.Always && rng.IntN(2) == 0 {
-		c.Quits = 8 << rng.IntN(6)
-	}
-	faults := sim.Faults{Crashes: g.crashes, Delays: rng.IntN(3), Pauses: rng.IntN(3)}
-	return g.play(c, faults, seed)
-}
-
-func (g game) contest(o locks.Options, readers []bool) lockstest.Contest {
-	return lockstest.Contest{
-		Subject: lockstest.Of(g.spec), Options: o, Acquisitions: g.acquisitions,
-		Reads: func(p rma.Rank) bool { return readers[p] },
-	}
-}
-
-// play makes a system of a contest. Each run of it draws from the same seed.
-func (g game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.System {
-	return sim.System{
-		Topology: g.tree,
-		Shared:   g.way == direct,
-		Faults:   faults,
-		Command:  fmt.Sprintf("go test ./locks -run '^TestPlay$' -locks.play %q", g),
-		MaxSteps: 1 << 24,
-		Setup: func(f *sim.Fabric) (sim.Program, error) {
-			c.Quit = rand.New(rand.NewPCG(seed, 5))
-			m, err := c.Start(f)
-			if err != nil {
-				return sim.Program{}, err
-			}
-			return sim.Program{Rank: m.Rank, Check: m.Check, State: m.State}, nil
-		},
-	}
-}
-
-// seeds plays the games of seeds. It stops at the first failure.
-func (g game) seeds(all iter.Seq[uint64]) (total sim.Report) {
-	for s := range all {
-		r := g.system(s).Seed(s)
-		total.Runs++
-		total.Steps += r.Steps
-		if total.Failure = r.Failure; r.Failure != nil {
-			return total
-		}
-	}
-	return total
-}
-
-// from are n seeds.
-func from(first uint64, n int) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		for i := range uint64(n) {
-			if !yield(first + i) {
-				return
-			}
-		}
-	}
-}
-
-// casts are all ways to divide the ranks into readers and writers, or into ranks of low and
-// of high priority. An exclusive lock has only writers.
-func (g game) casts() (casts [][]bool) {
-	ranks := g.tree.Ranks()
-	if g.spec.Kind == locks.Exclusive {
-		return [][]bool{make([]bool, ranks)}
-	}
-	for bits := range 1 << ranks {
-		cast := make([]bool, ranks)
-		for p := range cast {
-			cast[p] = bits>>p&1 == 1
-		}
-		casts = append(casts, cast)
-	}
-	return casts
-}
-
-// searched is the contest of a cast, with the smallest thresholds.
-func (g game) searched(cast []bool, faults sim.Faults, vary func(*locks.Options)) sim.System {
-	o := lockstest.Thresholds{TL: 1, TR: 1, TW: 1}.Options(g.spec, g.tree)
-	vary(&o)
-	if g.way.survives() {
-		return g.ordeal(g.survival(o, cast), faults)
-	}
-	return g.play(g.contest(o, cast), faults, 0)
-}
-
-// protocols are the settings of a lock for an exhaustive search: the lock as its row
-// describes it, and with StepBack, which makes another protocol of it.
-func protocols(spec locks.Spec) (vary []func(*locks.Options)) {
-	for _, v := range lockstest.Variants(spec) {
-		if v.Name == "" || v.Name == "StepBack" {
-			vary = append(vary, v.Set)
-		}
-	}
-	return vary
-}
-
-// exhaust visits every state, for every cast.
-func (g game) exhaust(faults sim.Faults, vary func(*locks.Options), limit sim.Limit) (total sim.Report) {
-	total.Complete = true
-	for _, cast := range g.casts() {
-		r := g.searched(cast, faults, vary).Exhaust(limit)
-		total.Runs += r.Runs
-		total.Steps += r.Steps
-		total.States += r.States
-		total.Complete = total.Complete && r.Complete
-		if total.Failure = r.Failure; r.Failure != nil {
-			return total
-		}
-	}
-	return total
-}
-
-// TestExhaust visits every state of two ranks that acquire a lock twice, as neighbours and
-// in different nodes.
-func TestExhaust(t *testing.T) {
+// search plays all searches of some kinds, for each lock that has them. The command orwl-lab sim plays the same.
+func search(t *testing.T, states int, kinds ...explore.Kind) {
 	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, text := range []string{"core:2", "node:2 core:1"} {
-				for _, vary := range protocols(spec) {
-					for _, way := range waysOf(spec) {
-						g := game{spec: spec, tree: machine(t, text), acquisitions: 2, way: way}
-						t.Run(g.String(), func(t *testing.T) {
-							t.Parallel() // all states of RMA-RW take minutes
-							r := g.exhaust(sim.Faults{}, vary, sim.Limit{States: states.N()})
-							if r.Failure != nil {
-								t.Fatalf("%s: %v", g, r.Failure)
-							}
-							if r.States < 10 || !r.Complete && states.N() == 0 {
-								t.Fatalf("%s: the search is not complete: %+v", g, r)
-							}
-							if !r.Complete {
-								t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, states.N())
-							}
-						})
+			for _, p := range playsOf(spec, kinds...) {
+				t.Run(p.Name, func(t *testing.T) {
+					t.Parallel() // all states of RMA-RW take minutes
+					r := p.Run(explore.Budget{States: states})
+					if r.Failure != nil {
+						t.Fatal(r.Failure)
 					}
+					if r.States < 5 || !r.Complete && states == 0 {
+						t.Fatalf("the search is not complete: %+v", r)
+					}
+					if !r.Complete {
+						t.Logf("more than %d states", states)
+					}
+				})
+			}
+		})
+	}
+}
+
+// draw plays the seeds of all plays of some kinds, for each lock.
+func draw(t *testing.T, all iter.Seq[uint64], kinds ...explore.Kind) {
+	rings.Computes(t)
+	t.Parallel()
+	for _, spec := range locks.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, p := range playsOf(spec, kinds...) {
+				if r := p.Seeds(all, nil); r.Failure != nil {
+					t.Fatal(r.Failure)
 				}
 			}
 		})
 	}
 }
+
+// playsOf are the plays of some kinds.
+func playsOf(spec locks.Spec, kinds ...explore.Kind) (plays []explore.Play) {
+	for _, p := range explore.Plays(explore.Of(spec), explore.Setting{}) {
+		if slices.Contains(kinds, p.Kind) {
+			plays = append(plays, p)
+		}
+	}
+	return plays
+}
+
+// TestExhaust visits every state of two ranks that acquire a lock twice, as neighbours and
+// in different nodes.
+func TestExhaust(t *testing.T) { search(t, states.N(), explore.States) }
 
 // smallMachines have few ranks. So a defect shows when few steps come in a certain order.
 var smallMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2 core:2"}
 
 // TestSeeds plays every lock on small machines.
-func TestSeeds(t *testing.T) {
-	rings.Computes(t)
-	t.Parallel()
-	for _, spec := range locks.All() {
-		t.Run(spec.Name, func(t *testing.T) {
-			t.Parallel()
-			for _, way := range waysOf(spec) {
-				for _, text := range smallMachines {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: 3, way: way}
-					if r := g.seeds(seeds.All()); r.Failure != nil {
-						t.Fatalf("%s: %v", g, r.Failure)
-					}
-				}
-			}
-		})
-	}
-}
+func TestSeeds(t *testing.T) { draw(t, seeds.All(), explore.Seeds) }
 
 // TestLarge plays a few rounds of every lock on machines of one to four levels. In CI it plays at
 // least four games on each machine, up to 256 ranks: half of them by operations and half of them directly.
@@ -277,22 +139,23 @@ func TestLarge(t *testing.T) {
 			t.Run(fmt.Sprint(spec.Name, "/", way), func(t *testing.T) {
 				t.Parallel()
 				for _, text := range machinesOf256 {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: 20, way: way}
-					if g.tree.Ranks() > largest.N() {
+					tree, acquisitions := machine(t, text), 20
+					if tree.Ranks() > largest.N() {
 						break
 					}
-					switch g.tree.Ranks() { // 20 acquisitions of each of 256 ranks take a second
+					switch tree.Ranks() { // 20 acquisitions of each of 256 ranks take a second
 					case 64:
-						g.acquisitions = 4
+						acquisitions = 4
 					case 256:
-						g.acquisitions = 2
+						acquisitions = 2
 					}
-					r := g.seeds(large.Part(1, each))
+					g := gameOf(spec, tree, acquisitions, 0, way)
+					r := g.Seeds(large.Part(1, each))
 					if r.Failure != nil {
 						t.Fatalf("%s: %v", g, r.Failure)
 					}
 					if r.Runs < least {
-						t.Errorf("%s: %d games of %d ranks, want %d", g, r.Runs, g.tree.Ranks(), least)
+						t.Errorf("%s: %d games of %d ranks, want %d", g, r.Runs, g.Tree.Ranks(), least)
 					}
 				}
 			})

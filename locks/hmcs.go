@@ -204,7 +204,9 @@ func (t *tree) alone() bool {
 //
 // Fairness: FIFO inside a queue. While another element waits there are at most T_L,i
 // acquisitions in a row inside an element of level i >= 2. So a rank is overtaken at most
-// T_L,2 * ... * T_L,N times per element that is before its own.
+// T_L,2 * ... * T_L,N times per element that is before its own. HPDC'16, §3.2.2, counts the
+// passings between ranks of an element, which are one fewer than its acquisitions: the first of
+// these comes from outside.
 //
 // Cost, away from home: the finest queues are near. One swap of the root's tail and one
 // CAS, and what a queue takes more where elements contend.

@@ -67,8 +67,8 @@ func TestCombinations(t *testing.T) {
 				conform(t, c, lockstest.Of(spec), backendsOf("sim")...)
 			}
 			for _, way := range waysOf(spec) {
-				g := game{spec: spec, tree: machine(t, "node:2 core:2"), acquisitions: 3, way: way}
-				if r := g.seeds(seeds.Part(1, 20)); r.Failure != nil {
+				g := gameOf(spec, machine(t, "node:2 core:2"), 3, 0, way)
+				if r := g.Seeds(seeds.Part(1, 20)); r.Failure != nil {
 					t.Fatalf("%s: %v", g, r.Failure)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/explore"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -22,14 +23,14 @@ func TestPlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	report := g.system(*seed).Seed(*seed)
+	report := g.System(*seed).Seed(*seed)
 	if *schedule != "" {
-		for _, vary := range protocols(g.spec) {
-			for _, cast := range g.casts() {
+		for _, protocol := range explore.Protocols(g.Lock) {
+			for _, cast := range g.Casts() {
 				if report.Failure != nil {
 					break
 				}
-				if report, err = g.searched(cast, sim.Faults{Crashes: g.crashes}, vary).Replay(*schedule); err != nil {
+				if report, err = g.Searched(cast, sim.Faults{Crashes: g.Crashes}, protocol.Set).Replay(*schedule); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -42,10 +43,10 @@ func TestPlay(t *testing.T) {
 }
 
 // allWays are the ways of all games.
-var allWays = []way{byOperations, direct, survivingOperations, survivingDirect}
+var allWays = []way{byOperations, direct, explore.SurvivingOperations, explore.SurvivingDirect}
 
-// parseGame parses the output of game.String.
-func parseGame(text string) (g game, err error) {
+// parseGame parses the output of Game.String.
+func parseGame(text string) (g explore.Game, err error) {
 	parts := strings.Split(text, "/")
 	if len(parts) == 4 {
 		parts = append(parts, string(byOperations))
@@ -53,16 +54,17 @@ func parseGame(text string) (g game, err error) {
 	if len(parts) != 5 || !slices.Contains(allWays, way(parts[4])) {
 		return g, fmt.Errorf("%q: want LOCK/TOPOLOGY/ACQUISITIONS/CRASHES/WAY, where the way is one of %s", text, allWays)
 	}
-	g.way = way(parts[4])
-	var known bool
-	if g.spec, known = locks.ByName(parts[0]); !known {
+	spec, known := locks.ByName(parts[0])
+	if !known {
 		return g, fmt.Errorf("%q: no such lock", text)
 	}
-	if g.tree, err = topology.Parse(parts[1]); err != nil {
+	tree, err := topology.Parse(parts[1])
+	if err != nil {
 		return g, err
 	}
-	_, err = fmt.Sscan(parts[2]+" "+parts[3], &g.acquisitions, &g.crashes)
-	return g, err
+	var acquisitions, crashes int
+	_, err = fmt.Sscan(parts[2]+" "+parts[3], &acquisitions, &crashes)
+	return gameOf(spec, tree, acquisitions, crashes, way(parts[4])), err
 }
 
 //go:embed testdata/seeds.txt
@@ -85,7 +87,7 @@ func TestKeptSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		if r := g.seeds(from(s, 1)); r.Failure != nil {
+		if r := g.Seeds(explore.From(s, 1)); r.Failure != nil {
 			t.Errorf("%s: %v", line, r.Failure)
 		}
 	}

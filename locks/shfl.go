@@ -26,6 +26,9 @@ import (
 // A rank cannot learn from its status that it is the shuffler and give up, so it stays: Aborts
 // is Never. The shuffler stops when its own turn has come.
 //
+// A waiter that has moved a rank appoints the last one of its batch. One that has moved none waits for its turn and
+// sorts again as the head: it would have to walk again and again, and each step is an operation. The original's walks on.
+//
 // The element of a node follows from its name. So nothing is read for it; the thesis, §5.7.1,
 // keeps it in a variable.
 //

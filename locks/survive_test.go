@@ -8,6 +8,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/explore"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -18,15 +19,6 @@ var (
 	survivalSeeds  = rings.Seeds("locks.survivals", 45, 100_000, "TestSurvivalSeeds: seeds for all recoverable locks and machines together")
 	survivalStates = rings.Size("locks.survivalstates", 100, 1_000, 200_000, "TestSurvivesAnywhere: states of each search; all of them, if 0")
 )
-
-// survivors are the ways of games with windows that survive.
-const (
-	survivingOperations way = "surviving-operations"
-	survivingDirect     way = "surviving-direct"
-)
-
-// survives reports whether the windows survive, and the contest is a lockstest.Survival.
-func (w way) survives() bool { return w == survivingOperations || w == survivingDirect }
 
 // recoverable are the rows of locks that survive.
 func recoverable() (all []locks.Spec) {
@@ -48,56 +40,6 @@ func everyRecoverable() (all []locks.Spec) {
 	return all
 }
 
-// ordeal makes a system of a survival.
-func (g game) ordeal(s lockstest.Survival, faults sim.Faults) sim.System {
-	return sim.System{
-		Topology: g.tree,
-		Words:    1 << 12,
-		Shared:   g.way == survivingDirect,
-		Survive:  true,
-		Faults:   faults,
-		Command:  fmt.Sprintf("go test ./locks -run '^TestPlay$' -locks.play %q", g),
-		MaxSteps: 1 << 20,
-		Setup: func(f *sim.Fabric) (sim.Program, error) {
-			o, err := s.Start(f)
-			if err != nil {
-				return sim.Program{}, err
-			}
-			return sim.Program{Rank: o.Rank, State: o.State}, nil
-		},
-	}
-}
-
-// survival is the survival of a cast.
-func (g game) survival(o locks.Options, readers []bool) lockstest.Survival {
-	return lockstest.Survival{
-		Subject: lockstest.Of(g.spec), Options: o, Acquisitions: g.acquisitions,
-		Reads: func(p rma.Rank) bool { return readers[p] },
-	}
-}
-
-// drawnOrdeal is the survival of a seed, with up to as many crashes as the game has.
-func (g game) drawnOrdeal(seed uint64) sim.System {
-	rng := rand.New(rand.NewPCG(seed, 9))
-	ranks := g.tree.Ranks()
-	o := lockstest.Thresholds{TL: 1 + rng.IntN(3), TR: 1 + rng.IntN(4), TW: 1 + rng.IntN(9)}.Options(g.spec, g.tree)
-	o.Home = rma.Rank(rng.IntN(ranks))
-	readers := make([]bool, ranks)
-	for p := range readers {
-		readers[p] = g.spec.Kind == locks.ReaderWriter && rng.IntN(2) == 0
-	}
-	faults := sim.Faults{Crashes: g.crashes, Cancels: rng.IntN(2), Delays: rng.IntN(3), Pauses: rng.IntN(3)}
-	return g.ordeal(g.survival(o, readers), faults)
-}
-
-// waysToSurvive are the ways in which a recoverable lock is played.
-func waysToSurvive(spec locks.Spec) []way {
-	if spec.Operations {
-		return []way{survivingOperations}
-	}
-	return []way{survivingOperations, survivingDirect}
-}
-
 // ordeals are the small systems of exhaustive searches: with two and three ranks, any of which
 // crash, and one stays.
 var ordeals = []struct {
@@ -113,11 +55,11 @@ func TestSurvivesAnywhere(t *testing.T) {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range ordeals {
-				for _, way := range waysToSurvive(spec) {
-					g := game{spec: spec, tree: machine(t, c.machine), acquisitions: c.acquisitions, crashes: c.crashes, way: way}
-					t.Run(fmt.Sprint(g.tree, " ", g.acquisitions, " ", g.crashes, " ", way), func(t *testing.T) {
+				for _, way := range explore.WaysToSurvive(spec) {
+					g := gameOf(spec, machine(t, c.machine), c.acquisitions, c.crashes, way)
+					t.Run(fmt.Sprint(g.Tree, " ", g.Acquisitions, " ", g.Crashes, " ", way), func(t *testing.T) {
 						t.Parallel()
-						r := g.exhaust(sim.Faults{Crashes: c.crashes}, func(*locks.Options) {}, sim.Limit{States: survivalStates.N()})
+						r := g.Exhaust(sim.Faults{Crashes: c.crashes}, func(*locks.Options) {}, sim.Limit{States: survivalStates.N()})
 						if r.Failure != nil {
 							t.Fatalf("%s: %v", g, r.Failure)
 						}
@@ -133,12 +75,11 @@ func TestSurvivesAnywhere(t *testing.T) {
 var survivalMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2 core:2", "node:2 core:6"}
 
 // survivalGame is the game that a seed draws. All ranks but one may crash.
-func survivalGame(t *testing.T, spec locks.Spec, seed uint64) game {
+func survivalGame(t *testing.T, spec locks.Spec, seed uint64) explore.Game {
 	rng := rand.New(rand.NewPCG(seed, 11))
-	ways := waysToSurvive(spec)
-	g := game{spec: spec, tree: machine(t, survivalMachines[rng.IntN(len(survivalMachines))]), acquisitions: 1 + rng.IntN(6), way: ways[rng.IntN(len(ways))]}
-	g.crashes = 1 + rng.IntN(g.tree.Ranks()-1)
-	return g
+	ways := explore.WaysToSurvive(spec)
+	tree, acquisitions, way := machine(t, survivalMachines[rng.IntN(len(survivalMachines))]), 1+rng.IntN(6), ways[rng.IntN(len(ways))]
+	return gameOf(spec, tree, acquisitions, 1+rng.IntN(tree.Ranks()-1), way)
 }
 
 // TestSurvivalSeeds plays R-X, for every lock X that is not made of others, on machines of up to twelve ranks, all of which but one may crash.
@@ -152,7 +93,7 @@ func TestSurvivalSeeds(t *testing.T) {
 			runs, steps := 0, 0
 			for s := range survivalSeeds.Part(1, len(all)) {
 				g := survivalGame(t, spec, s)
-				r := g.system(s).Seed(s)
+				r := g.System(s).Seed(s)
 				runs, steps = runs+1, steps+r.Steps
 				if r.Failure != nil {
 					t.Fatalf("%s: %v", g, r.Failure)
@@ -220,10 +161,9 @@ func TestSurvivalRejects(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := game{spec: mcs, tree: machine(t, "core:3"), acquisitions: 2, crashes: 1, way: survivingDirect}
-			s := g.survival(locks.Options{}, make([]bool, 3))
-			s.Subject = subject
-			if r := g.ordeal(s, sim.Faults{Crashes: 1}).Exhaust(sim.Limit{States: 100_000}); r.Failure == nil {
+			g := gameOf(mcs, machine(t, "core:3"), 2, 1, explore.SurvivingDirect)
+			g.Lock.Subject, g.Lock.Fixed = subject, new(locks.Options)
+			if r := g.Exhaust(sim.Faults{Crashes: 1}, func(*locks.Options) {}, sim.Limit{States: 100_000}); r.Failure == nil {
 				t.Errorf("%+v: a survival accepts it", r)
 			} else {
 				t.Log(r.Failure.Err)

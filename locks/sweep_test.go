@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/explore"
 	"github.com/orwl/go-orwl/net/sim"
 )
 
@@ -41,7 +42,7 @@ func TestSweep(t *testing.T) {
 // sweepOf is the row of a lock that is explored in one way.
 func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 	steps := 0
-	find := func(g game, r sim.Report) sim.Report {
+	find := func(g explore.Game, r sim.Report) sim.Report {
 		steps += r.Steps
 		if r.Failure != nil {
 			t.Fatalf("%s: %v", g, r.Failure)
@@ -58,13 +59,13 @@ func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 		}
 		var states []string
 		for _, text := range []string{"core:2", "node:2 core:1"} {
-			for i, vary := range protocols(spec) {
+			for i, protocol := range explore.Protocols(explore.Of(spec)) {
 				faults := c.faults
 				if i > 0 {
 					faults.Cancels = min(faults.Cancels, 1) // with two, the search takes more than minutes
 				}
-				g := game{spec: spec, tree: machine(t, text), acquisitions: c.acquisitions, crashes: c.faults.Crashes, way: way}
-				r := find(g, g.exhaust(faults, vary, sim.Limit{}))
+				g := gameOf(spec, machine(t, text), c.acquisitions, c.faults.Crashes, way)
+				r := find(g, g.Exhaust(faults, protocol.Set, sim.Limit{}))
 				if !r.Complete {
 					t.Fatalf("%s: the search is not complete: %+v", g, r)
 				}
@@ -76,14 +77,14 @@ func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 	for _, crashes := range []int{0, 1} {
 		runs := 0
 		for _, text := range smallMachines {
-			g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes, way: way}
-			runs += find(g, g.seeds(from(0, int(*sweep*float64(sweepSmall))))).Runs
+			g := gameOf(spec, machine(t, text), 3, crashes, way)
+			runs += find(g, g.Seeds(explore.From(0, int(*sweep*float64(sweepSmall))))).Runs
 		}
 		row = append(row, thousands(runs))
 	}
 	for i, text := range machinesOf256 {
-		g := game{spec: spec, tree: machine(t, text), acquisitions: 20, way: way}
-		row = append(row, thousands(find(g, g.seeds(from(0, max(1, int(*sweep*float64(sweepSeeds[i])))))).Runs))
+		g := gameOf(spec, machine(t, text), 20, 0, way)
+		row = append(row, thousands(find(g, g.Seeds(explore.From(0, max(1, int(*sweep*float64(sweepSeeds[i])))))).Runs))
 	}
 	return append(row, thousands(steps))
 }

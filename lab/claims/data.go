@@ -89,11 +89,23 @@ func about(factor float64, a, b string, x float64) Judge {
 	}
 }
 
-// atMost claims that a is at most so many times as fast as b.
-func atMost(factor float64, a, b string, x float64) Judge {
+// between claims that a is more than low and at most high times as fast as b.
+func between(low, high float64, a, b string, x float64) Judge {
 	return func(d *Data) (string, bool) {
 		v := d.speed(a, b, x)
-		return fmt.Sprintf("%s is %.2f times as fast as %s at %g", a, v, b, x), v <= factor
+		return fmt.Sprintf("%s is %.2f times as fast as %s at %g", a, v, b, x), v > low && v <= high
+	}
+}
+
+// reaches claims that another figure of each contender is from least to most, at x.
+func reaches(figure string, least, most, x float64, names ...string) Judge {
+	return func(d *Data) (string, bool) {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, n := range names {
+			v := d.of(figure, n, x)
+			low, high = min(low, v), max(high, v)
+		}
+		return fmt.Sprintf("%s at %g: %.3g to %.3g", figure, x, low, high), low >= least && high <= most
 	}
 }
 
@@ -276,5 +288,13 @@ func less(name, a, b string, x float64) Judge {
 	return func(d *Data) (string, bool) {
 		u, v := d.of(name, a, x), d.of(name, b, x)
 		return fmt.Sprintf("%s at %g: %.3g of %s, %.3g of %s", name, x, u, a, v, b), u < v
+	}
+}
+
+// onceMore claims that one thing takes longer than another one by about so many nanoseconds, at x.
+func onceMore(one, other string, x, by float64) Judge {
+	return func(d *Data) (string, bool) {
+		v := d.at(one, x) - d.at(other, x)
+		return fmt.Sprintf("%s at %g takes %.3g ns more than %s", one, x, v, other), v >= by/tolerance && v <= by*tolerance
 	}
 }

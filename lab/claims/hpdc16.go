@@ -60,12 +60,14 @@ func thresholds() Study {
 			{Text: "a counter on each node is faster than eight on each: writers have less to do", Judge: faster(1, "T_DC 16", 64, "T_DC 2")},
 			{Text: "a counter on every second node is faster still, until readers dominate (here at 256)", Judge: ordered(256, "T_DC 16", "T_DC 32"),
 				Why: "readers dominate earlier here: half of them count on another node. With 25 % writers T_DC 32 is 1.09 times as fast. With a tenth of the network's latency it is 1.24 times"},
+			{Text: "a counter on every fourth node is faster than on every second, until readers dominate (here at 256)", Judge: ordered(256, "T_DC 32", "T_DC 64"),
+				Why: "as with every second node: three of four readers count on another one"},
 		},
 	}
 	for _, c := range []struct {
 		name string
 		tdc  int
-	}{{"T_DC 2", 2}, {"T_DC 16", 16}, {"T_DC 32", 32}} {
+	}{{"T_DC 2", 2}, {"T_DC 16", 16}, {"T_DC 32", 32}, {"T_DC 64", 64}} {
 		s.Series = append(s.Series, Contender{c.name, "RMA-RW", locks.Options{TDC: c.tdc}, .002})
 	}
 	return s
@@ -133,7 +135,7 @@ func readers() Study {
 // readersAndWriters is T_R with more writers.
 func readersAndWriters() Study {
 	s := Study{
-		Figure: "HPDC16 Fig. 4f", Title: "T_R; F_W 2 % and 5 %", Benchmark: "ECSB", Shows: lab.FigureThroughput,
+		Figure: "HPDC16 Fig. 4f", Title: "T_R, which is not reached: all ranks of a counter come to write before; F_W 2 % and 5 %", Benchmark: "ECSB", Shows: lab.FigureThroughput,
 		Machine: daint, Trees: daintTrees[2:4], Turns: 400,
 		Claims: []Claim{{Text: "no T_R has an advantage of 1 % (here at 64 processes)", Judge: all(
 			withinAt(.01, 64, "T_R 3,000, 2 %", "T_R 4,000, 2 %", "T_R 5,000, 2 %"), withinAt(.01, 64, "T_R 3,000, 5 %", "T_R 4,000, 5 %", "T_R 5,000, 5 %"))}},
@@ -176,11 +178,11 @@ func versusFoMPI(figure, benchmark, shows string) Study {
 		s.Turns = 2000 // a writer of 400 turns that waits long is one of 51, and the mean hangs on it
 	} else {
 		s.Claims = append(s.Claims,
-			Claim{Text: "F_W 0.2 % is at most 1.8 times as fast as 2 %", Judge: atMost(1.8, "RMA-RW 0.2 %", "RMA-RW 2 %", 64),
+			Claim{Text: "F_W 0.2 % is at most 1.8 times as fast as 2 %", Judge: between(1, 1.8, "RMA-RW 0.2 %", "RMA-RW 2 %", 64),
 				Why: "readers make the access of SOB's section together, and writers one after another. With an empty section (Fig. 5b) it is 1.64"},
 			Claim{Text: "either lock is the fastest with F_W 0.2 % (here at 64 processes)", Judge: all(
 				faster(1, "RMA-RW 0.2 %", 64, "RMA-RW 2 %", "RMA-RW 5 %"), faster(1, "foMPI-RW 0.2 %", 64, "foMPI-RW 2 %", "foMPI-RW 5 %"))},
-			Claim{Text: "F_W 0.2 % is at most 4.4 times as fast as 5 %", Judge: atMost(4.4, "RMA-RW 0.2 %", "RMA-RW 5 %", 64)})
+			Claim{Text: "F_W 0.2 % is at most 4.4 times as fast as 5 %", Judge: between(1, 4.4, "RMA-RW 0.2 %", "RMA-RW 5 %", 64)})
 	}
 	for _, fw := range []struct {
 		name string

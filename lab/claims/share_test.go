@@ -38,7 +38,7 @@ func TestShareOfReproduce(t *testing.T) {
 	for _, o := range outcomes {
 		fmt.Fprintf(&got, "%s: all figures %s\n", o.Figure, hash(o.Data))
 		for _, v := range o.Verdicts {
-			fmt.Fprintf(&got, "  %s: %s: %s\n", v.said(), v.Text, v.Came)
+			fmt.Fprintf(&got, "  %s: %s: %s\n", said(v.Holds), v.Text, v.Came)
 		}
 	}
 	const file = "testdata/share.txt"

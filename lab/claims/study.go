@@ -8,6 +8,7 @@ import (
 	"github.com/orwl/go-orwl/lab"
 	"github.com/orwl/go-orwl/lab/arena"
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -31,6 +32,9 @@ type Study struct {
 	// a benchmark without a lock measures.
 	Kinds  []string
 	Claims []Claim
+
+	Inside  time.Duration      // more work in each section
+	machine func(*model.Model) // changes the machine; see Change
 }
 
 // contenders are the series, or one without a lock.
@@ -138,20 +142,23 @@ func (s Study) play(ctx context.Context, progress func(string)) (Data, error) {
 }
 
 // point plays one point in virtual time.
-func (s Study) point(ctx context.Context, c Contender, machine string, step float64) (p Point, err error) {
-	model, err := sim.MachineByName(s.Machine)
+func (s Study) point(ctx context.Context, c Contender, text string, step float64) (p Point, err error) {
+	machine, err := sim.MachineByName(s.Machine)
 	if err != nil {
 		return p, err
 	}
-	tree, err := topology.Parse(machine)
+	if s.machine != nil {
+		s.machine(&machine)
+	}
+	tree, err := topology.Parse(text)
 	if err != nil {
 		return p, err
 	}
 	one := lab.Case{
-		Benchmark: s.Benchmark, Lock: c.Lock, Options: c.Options, Window: arena.Sim, Machine: machine,
-		Writers: c.Writers, Step: step, Length: lab.Length{Turns: s.Turns, Time: s.Time, Every: s.Time > 0, Repeats: 1, Seed: 1, Uncounted: true},
+		Benchmark: s.Benchmark, Lock: c.Lock, Options: c.Options, Window: arena.Sim, Machine: text,
+		Writers: c.Writers, Step: step, Inside: s.Inside, Receive: time.Duration(machine.Receive), Length: lab.Length{Turns: s.Turns, Time: s.Time, Every: s.Time > 0, Repeats: 1, Seed: 1, Uncounted: true},
 	}
-	samples, err := arena.Play(ctx, one, arena.Options{Machine: model})
+	samples, err := arena.Play(ctx, one, arena.Options{Machine: machine})
 	if err != nil {
 		return p, err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/lab"
+	"github.com/orwl/go-orwl/locks"
 )
 
 // The machine of Uffmann22: CoolMUC-2 with 28 processes on a node and FDR14.
@@ -94,6 +95,14 @@ func base003() []Study {
 			faster(1, "dash::Mutex", 28, dash), gainsLess("dash::Mutex", dash, 28, 112)),
 			Why: "a rank makes itself known long before its turn, so that is not on the way from one holder to the next. With two processes on a node, where it is, Put is 1.07 times as fast"}},
 	}}
+}
+
+// byCalls are locks that reach each word by a call of MPI, also inside a node.
+func byCalls(names ...string) (all []Contender) {
+	for _, name := range names {
+		all = append(all, Contender{Lock: name, Options: locks.Options{Operations: true}, Writers: 1})
+	}
+	return all
 }
 
 // exclusively are locks with their default options.

@@ -10,7 +10,7 @@ import (
 func freeCLH() Study {
 	return Study{
 		Figure: "Uffmann22 benchmark 5.5a", Title: "CLH, free locks", Benchmark: "UPB", Shows: "1c", Machine: coolmuc, Trees: coolmucPair, Turns: 1,
-		Series: exclusively("D-MCS", "CLH", "CLH-NUMA"),
+		Series: byCalls("D-MCS", "CLH", "CLH-NUMA"),
 		Claims: []Claim{
 			{Text: "a free CLH takes about twice as long as D-MCS from another node", Judge: aboutFrom(2, "c", "D-MCS", "CLH", 4)},
 			{Text: "so does a free CLH-NUMA", Judge: aboutFrom(2, "c", "D-MCS", "CLH-NUMA", 4),
@@ -24,7 +24,7 @@ func freeCLH() Study {
 func crowdedCLH() Study {
 	return Study{
 		Figure: "Uffmann22 benchmark 5.5b", Title: "CLH, empty section", Benchmark: "ECSB", Shows: lab.FigureIteration, Machine: coolmuc, Trees: coolmucTrees[2:], Turns: 20,
-		Series: exclusively("D-MCS", "CLH", "CLH-NUMA"),
+		Series: byCalls("D-MCS", "CLH", "CLH-NUMA"),
 		Claims: []Claim{
 			{Text: "an iteration takes about 34 us with CLH and 4 with D-MCS", Judge: about(34./4, "D-MCS", "CLH", 112),
 				Why: whyPolls + "With 400 ns it is 4.3 times, and with 1 us 11.2"},
@@ -37,7 +37,7 @@ func crowdedCLH() Study {
 func workCLH() Study {
 	return Study{
 		Figure: "Uffmann22 benchmark 5.6", Title: "CLH, more and more work in the section", Benchmark: "CCWB", Shows: lab.FigureIteration, Machine: coolmuc, Trees: coolmucFew,
-		Steps: []float64{0, 2, 5}, Time: 30 * time.Millisecond, Series: exclusively("D-MCS", "CLH", "CLH-NUMA"),
+		Steps: []float64{0, 2, 5}, Time: 30 * time.Millisecond, Series: byCalls("D-MCS", "CLH", "CLH-NUMA"),
 		Claims: []Claim{
 			{Text: "CLH-NUMA is the slowest with two operations in the section", Judge: all(ordered(2, "CLH-NUMA", "CLH"), ordered(2, "CLH-NUMA", "D-MCS"))},
 			{Text: "CLH is the slowest once all wait", Judge: all(ordered(5, "CLH", "CLH-NUMA", "D-MCS")),
@@ -50,7 +50,7 @@ func workCLH() Study {
 func waitsCLH() Study {
 	return Study{
 		Figure: "Uffmann22 benchmark 5.7", Title: "CLH with a wait before each acquire, 112 processes", Benchmark: "WBAB", Shows: lab.FigureIteration,
-		Machine: coolmuc, Trees: coolmucTrees[2:], Steps: waits, Time: 10 * time.Millisecond, Series: exclusively("D-MCS", "CLH", "CLH-NUMA"),
+		Machine: coolmuc, Trees: coolmucTrees[2:], Steps: waits, Time: 10 * time.Millisecond, Series: byCalls("D-MCS", "CLH", "CLH-NUMA"),
 		Claims: []Claim{
 			{Text: "a little wait hardly changes D-MCS and CLH-NUMA (10 % here)", Judge: all(loses("D-MCS", 0, 2, .9, 1.1), loses("CLH-NUMA", 0, 2, .9, 1.1)),
 				Why: "without a wait ranks keep the order in which they came first, and 99 % of D-MCS's hand-overs go to another node. With a wait 24 % stay on the node"},
@@ -65,7 +65,7 @@ func waitsCLH() Study {
 func longWaitsCLH() Study {
 	return Study{
 		Figure: "Uffmann22 benchmark 5.7b, c", Title: "CLH with longer waits, 112 processes", Benchmark: "WBAB", Shows: lab.FigureLatency,
-		Machine: coolmuc, Trees: coolmucTrees[2:], Steps: []float64{8, 16, 32}, Time: 200 * time.Millisecond, Series: exclusively("D-MCS", "CLH", "CLH-NUMA"),
+		Machine: coolmuc, Trees: coolmucTrees[2:], Steps: []float64{8, 16, 32}, Time: 200 * time.Millisecond, Series: byCalls("D-MCS", "CLH", "CLH-NUMA"),
 		Claims: []Claim{
 			{Text: "where the lock is mostly free D-MCS takes about half of CLH", Judge: all(about(2, "D-MCS", "CLH", 16), about(2, "D-MCS", "CLH", 32))},
 			{Text: "and about half of CLH-NUMA's", Judge: all(about(2, "D-MCS", "CLH-NUMA", 16), about(2, "D-MCS", "CLH-NUMA", 32))},

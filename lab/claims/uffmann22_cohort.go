@@ -19,8 +19,6 @@ func steps003() []Contender {
 	}
 }
 
-const whyDirect = "coolmuc-2 is described without instructions on shared memory, so a direct count is made by operations, as a local one is"
-
 // freeCounts are the optimisations where no other rank wants the lock.
 func freeCounts() Study {
 	return Study{
@@ -28,11 +26,9 @@ func freeCounts() Study {
 		Claims: []Claim{
 			{Text: "1: from another node a local count is faster than a global one", Judge: ordered(4, "global count", "local count")},
 			{Text: "1: on the home's node it makes no difference (10 % here)", Judge: all(on("1a", withinAt(.1, 4, "global count", "local count")), on("1b", withinAt(.1, 4, "global count", "local count")))},
-			{Text: "2: a direct count is faster than a local one", Judge: all(ordered(4, "local count", "direct count"), on("1b", ordered(4, "local count", "direct count"))),
-				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 3.2 times as fast on the home's node, and 1.02 times from another one"},
+			{Text: "2: a direct count is faster than a local one", Judge: all(ordered(4, "local count", "direct count"), on("1b", ordered(4, "local count", "direct count")))},
 			{Text: "3: an inline count is faster than a direct one", Judge: all(ordered(4, "direct count", "inline count"), on("1b", ordered(4, "direct count", "inline count")))},
-			{Text: "4: with a shared node it is faster than RMA-MCS, at home and from another node", Judge: all(ordered(4, "RMA-MCS", "shared node"), on("1a", ordered(4, "RMA-MCS", "shared node"))),
-				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 9.8 times as fast at home, and 1.06 times from another node"},
+			{Text: "4: with a shared node it is faster than RMA-MCS, at home and from another node", Judge: all(ordered(4, "RMA-MCS", "shared node"), on("1a", ordered(4, "RMA-MCS", "shared node")))},
 		},
 	}
 }
@@ -44,13 +40,11 @@ func counts() Study {
 		Claims: []Claim{
 			{Text: "1: a local count is faster than a global one on several nodes", Judge: faster(1, "local count", 56, "global count")},
 			{Text: "1: on one node it makes no difference (10 % here)", Judge: withinAt(.1, 28, "global count", "local count")},
-			{Text: "2: a direct count is faster than a local one", Judge: faster(1, "direct count", 28, "local count"),
-				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 1.05 times as fast"},
+			{Text: "2: a direct count is faster than a local one", Judge: faster(1, "direct count", 28, "local count")},
 			{Text: "3: an inline count is faster than a direct one", Judge: faster(1, "inline count", 28, "direct count")},
-			{Text: "4: a shared node that is found directly is faster", Judge: faster(1, "shared node", 56, "inline count"),
-				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 1.01 times as fast. A free one gains more (benchmark 5.8)"},
+			{Text: "4: a shared node that is found directly is faster", Judge: faster(1, "shared node", 56, "inline count")},
 			{Text: "C-MCS-MCS is about 4 times as fast as RMA-MCS at 112 processes", Judge: about(4, "shared node", "RMA-MCS", 112),
-				Why: "C-MCS-MCS gains by direct accesses where RMA-MCS calls MPI, and coolmuc-2 is described with one price for both. Without the 100 ns of a call, C-MCS-MCS makes 5.3 M/s, 2.3 times RMA-MCS. If moreover each near operation takes MPI 400 ns more, RMA-MCS makes 0.68 M/s, and the factor is 7.7"},
+				Why: "a call of MPI takes 100 ns here. If each near operation takes MPI 400 ns more, RMA-MCS makes 0.68 M/s"},
 		},
 	}
 }
@@ -62,11 +56,10 @@ func waitsCounts() Study {
 		Machine: coolmuc, Trees: coolmucTrees[2:], Steps: waits[:3], Turns: 100, Series: steps003(),
 		Claims: []Claim{
 			{Text: "1 and 3: a local count is faster than a global one, and an inline one than a direct one", Judge: all(ordered(.5, "global count", "local count"), ordered(.5, "direct count", "inline count"))},
-			{Text: "2: a direct count is faster than a local one", Judge: ordered(.5, "local count", "direct count"),
-				Why: whyDirect + ". With 2 ns for an instruction on a line that the rank has, it is 1.05 times as fast"},
+			{Text: "2: a direct count is faster than a local one", Judge: ordered(.5, "local count", "direct count")},
 			{Text: "with waits of 0.25 and 0.5 us RMA-MCS is faster than C-MCS-MCS with a local count", Judge: all(ordered(.25, "local count", "RMA-MCS"), ordered(.5, "local count", "RMA-MCS"))},
 			{Text: "and C-MCS-MCS is about twice as fast as RMA-MCS", Judge: all(about(2, "shared node", "RMA-MCS", .25), about(2, "shared node", "RMA-MCS", .5)),
-				Why: "C-MCS-MCS gains by direct accesses, as in benchmark 5.9. Without the 100 ns of a call it takes 367 and 635 ns, and RMA-MCS 548 and 757. If moreover each near operation takes MPI 400 ns more, RMA-MCS takes 1.20 us, and the factors are 3.3 and 1.9"},
+				Why: "as in benchmark 5.9. If each near operation takes MPI 400 ns more, RMA-MCS takes 1.20 us"},
 		},
 	}
 }
@@ -146,7 +139,8 @@ func waitsCohorts() Study {
 				Why: whyLines + "With 20 ns for a line TAS is 1.11, 1.03 and 1.01 times as fast"},
 			{Text: "with a wait (here 0.5 us) it is the other way round", Judge: each(locals003, func(l string) Judge { return ordered(.5, "C-TAS-"+l, "C-MCS-"+l) }),
 				Why: whyLines + "With 20 ns for a line MCS is 1.43, 1.40 and 1.14 times as fast. With the flag of the printed TTS instead of a count of waiters, too: 1.34"},
-			{Text: "without a wait a global TAS is extremely unfair: a coefficient of variation up to 100 % (more than 50 here)", Judge: atLeast(lab.FigureFairness, .5, 0, "C-TAS-MCS", "C-TAS-TKT", "C-TAS-TTS")},
+			{Text: "without a wait a global TAS is extremely unfair: a coefficient of variation up to 100 % (50 to 150 here)", Judge: reaches(lab.FigureFairness, .5, tolerance, 0, "C-TAS-MCS", "C-TAS-TKT", "C-TAS-TTS"),
+				Why: whyAgain + "Where one node of four has it all the time it is 173 %, and where one rank has it, 1,058"},
 			{Text: "without a wait few find a global TAS taken, and all a global MCS or TKT (10 and 99 % here)", Judge: all(
 				atMostOf(lab.FigureGlobal, .1, 0, "C-TAS-MCS", "C-TAS-TKT", "C-TAS-TTS"),
 				atLeast(lab.FigureGlobal, .99, 0, "C-MCS-MCS", "C-MCS-TKT", "C-MCS-TTS", "C-TKT-MCS", "C-TKT-TKT", "C-TKT-TTS"))},

@@ -53,7 +53,7 @@ func waitsHemlock() Study {
 }
 
 // ofSHFL are SHFL and its parts, from the slowest in the thesis to the fastest.
-func ofSHFL() []Contender { return exclusively("SHFL", "SHFL-TAS", "TTS-MCS", "TAS-MCS", "MCS") }
+func ofSHFL() []Contender { return byCalls("SHFL", "SHFL-TAS", "TTS-MCS", "TAS-MCS", "MCS") }
 
 // freeSHFL is SHFL where no other rank wants it.
 func freeSHFL() Study {

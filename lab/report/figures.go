@@ -26,6 +26,9 @@ func (r *Report) plots(g group) (plots []*Plot) {
 	for _, window := range distinct(g.results, func(x lab.Result) string { return x.Window }) {
 		on := g
 		on.results = filter(g.results, func(x lab.Result) bool { return x.Window == window })
+		if g.b.Section != nil {
+			plots = append(plots, r.perRanks(on, window, r.spreadPlots)...)
+		}
 		if g.b.Section == nil && g.b.Sweep == nil {
 			plots = append(plots, r.perRanks(on, window, r.valuesPlot)...)
 			continue

@@ -11,7 +11,7 @@ import (
 const style = `body{font:14px/1.45 sans-serif;color:#222;max-width:1100px;margin:2em auto;padding:0 1em}
 h1{font-size:22px}h2{font-size:17px;margin-top:2em;border-bottom:1px solid #ccc}
 table{border-collapse:collapse;font-size:13px;margin:1em 0}th,td{padding:2px 9px;text-align:right;border-bottom:1px solid #e4e4e4;white-space:nowrap}
-th{border-bottom:1px solid #666;font-weight:600}.l{text-align:left}code{background:#f3f3f3;padding:1px 4px}.t{overflow-x:auto}svg{max-width:100%;height:auto}`
+th{border-bottom:1px solid #666;font-weight:600}.l{text-align:left}.n{color:#555;font-size:12px}code{background:#f3f3f3;padding:1px 4px}.t{overflow-x:auto}svg{max-width:100%;height:auto}`
 
 // HTML writes the report as one page that needs nothing from elsewhere.
 func (r *Report) HTML(out io.Writer) error {
@@ -75,4 +75,7 @@ func (g group) html(b *strings.Builder) {
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString("</table></div>\n")
+	if legend := g.legend(); len(legend) > 0 {
+		fmt.Fprintf(b, "<p class=\"n\">%s.</p>\n", html.EscapeString(strings.Join(legend, "; ")))
+	}
 }

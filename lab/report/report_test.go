@@ -30,7 +30,13 @@ func some() *Report {
 						if lock == "RMA-RW" {
 							c.Writers = 0.002
 						}
-						r.Results = append(r.Results, lab.Result{Case: c, Ranks: ranks, Figures: figures(float64(ranks + i + j + step))})
+						result := lab.Result{Case: c, Ranks: ranks, Figures: figures(float64(ranks + i + j + step))}
+						if b.Section != nil {
+							result.Waits = &lab.Histogram{N: 4, Least: 3, Most: 300, Buckets: map[int]uint64{3: 3, 40: 1}}
+							result.Turns = make([]uint64, ranks)
+							result.Turns[0] = 7
+						}
+						r.Results = append(r.Results, result)
 					}
 				}
 			}
@@ -46,7 +52,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, want := range []string{
 		"ECSB: throughput of an empty section (HPDC16 §5, Uffmann22 §4.2.2)\non node:2 core:2; node:2 core:4\n",
-		"mem     4      MCS                4 M/s       2..8 ", "mem     8      RMA-RW, F_W 0.2 %  11 M/s", "2.1 %", "left out: this & that",
+		"mem     4      MCS                4 M/s       2..8 ", "mem     8      RMA-RW, F_W 0.2 %  11 M/s", "2.1 %", "left out: this & that", "\n  cv: standard deviation of the ranks' iterations by their mean; 0 is fair\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table has no %q:\n%.2000s", want, out.String())
@@ -64,7 +70,7 @@ func TestHTML(t *testing.T) {
 	if strings.Contains(page, "http://") != strings.Contains(page, "http://www.w3.org/2000/svg") || strings.Contains(page, "https://") || strings.Contains(page, "NaN") {
 		t.Error("the page needs something from elsewhere, or has a value that is no number")
 	}
-	for _, want := range []string{"a &lt;title&gt;", "this &amp; that", "ECSB on mem: throughput", "CCWB on shm, 8 ranks: iteration", "optimum", "UPB on mem, 4 ranks"} {
+	for _, want := range []string{"a &lt;title&gt;", "this &amp; that", "ECSB on mem: throughput", "CCWB on shm, 8 ranks: iteration", "optimum", "UPB on mem, 4 ranks", "ECSB on mem, 4 ranks: waits", "ECSB on shm, 8 ranks: each rank&#39;s share", "0 is fair; "} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -110,5 +116,36 @@ func TestDigits(t *testing.T) {
 		if got := show(v, "ns"); got != want {
 			t.Errorf("%g is %s, want %s", v, got, want)
 		}
+	}
+}
+
+// TestSpread draws the waits of one acquire of four that takes long, and the shares of ranks of which one has all.
+func TestSpread(t *testing.T) {
+	r := lab.Result{Waits: &lab.Histogram{N: 4, Buckets: map[int]uint64{3: 3, 40: 1}}, Turns: []uint64{6, 0, 0}}
+	if got := fmt.Sprint(waitsOf(r)); got != "[{2 75 0 0} {32 25 0 0}]" {
+		t.Errorf("the waits are %s", got)
+	}
+	if got := fmt.Sprint(sharesOf(r)); got != "[{0 3 0 0} {1 0 0 0} {2 0 0 0}]" {
+		t.Errorf("the shares are %s", got)
+	}
+	if got := waitsOf(lab.Result{}); got != nil {
+		t.Errorf("a result without waits has %v", got)
+	}
+}
+
+// One repeat has no interval.
+func TestOneRepeat(t *testing.T) {
+	r := some()
+	for i := range r.Results {
+		for j := range r.Results[i].Figures {
+			r.Results[i].Figures[j].N, r.Results[i].Figures[j].Sure = 1, 0
+		}
+	}
+	var out strings.Builder
+	if err := r.Table(&out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "(0 %)") || strings.Contains(out.String(), "4 M/s       2..8") {
+		t.Errorf("one repeat has an interval:\n%.500s", out.String())
 	}
 }

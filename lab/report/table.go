@@ -50,6 +50,9 @@ func (g group) columns() []column {
 			return "-"
 		}
 		text := interval(f)
+		if f.N == 1 {
+			return "-"
+		}
 		if f.Sure < 0.95 {
 			text += fmt.Sprintf(" (%.0f %%)", 100*f.Sure)
 		}
@@ -137,5 +140,11 @@ func (g group) table(out io.Writer) error {
 		}
 		fmt.Fprintln(w)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, line := range g.legend() {
+		fmt.Fprintf(out, "  %s\n", line)
+	}
+	return nil
 }

@@ -190,6 +190,9 @@ func (x *explorer) time(*rank) time.Duration { return time.Duration(x.steps) }
 // slow anyway.
 func (x *explorer) spend(*rank, time.Duration) {}
 
+// sharesMemory implements driver.
+func (x *explorer) sharesMemory(*rank, rma.Rank) bool { return true }
+
 // handedOver and returns implement driver. In exploration a rank lets others run at any time
 // anyway.
 func (x *explorer) handedOver(*rank)       {}

@@ -25,7 +25,7 @@ func (p *predictor) ask(r *rank) bool {
 		return false
 	}
 	p.operations++
-	r.now += p.own.of(q)
+	r.now += p.own.of(q) + p.lists(r, q)
 	switch {
 	case q.buffered():
 		p.countRemote(r, q)

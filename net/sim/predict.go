@@ -63,7 +63,9 @@ type predictor struct {
 	own         own
 	wakeUp      int64 // model.Model.Wake
 	inject      int64
-	anyCoherent bool // some ranks share memory, or one has a cache
+	nodesApart  bool    // ranks share memory only where their level is coherent
+	anyCoherent bool    // some ranks share memory, or one has a cache
+	uncalled    []price // of instructions, where operations are calls
 	lines       lines
 	processors  *processors // nil: each rank has its own
 	agenda      agenda
@@ -84,13 +86,15 @@ type predictor struct {
 
 // newPredictor is a fabric on a machine.
 func newPredictor(s System, machine model.Model) *predictor {
+	apart := !s.Shared // then only ranks whose level is coherent share memory
 	s.Shared = s.Shared || machine.Direct != nil
-	p := &predictor{Fabric: newFabric(s), machine: machine, direct: directOf(machine.Direct), own: ownOf(machine.Own),
+	p := &predictor{Fabric: newFabric(s), machine: machine, nodesApart: apart, direct: directOf(machine.Direct), own: ownOf(machine.Own),
 		wakeUp: ps(machine.Wake), inject: ps(machine.Inject)}
 	p.driver, p.memory.track = p, false
 	ranks := len(p.ranks)
 	p.busy, p.watch = make([]int64, ranks), make([]map[rma.Disp][]*rank, ranks)
 	p.costs = pricesOf(machine.Costs(s.Topology))
+	p.uncalled = withoutCall(machine.Costs(s.Topology), machine.Direct)
 	for _, c := range p.costs {
 		p.anyCoherent = p.anyCoherent || c.coherent
 	}

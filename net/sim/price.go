@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/orwl/go-orwl/net/rma"
@@ -45,6 +46,36 @@ func pricesOf(costs []model.LevelCost) []price {
 	return prices
 }
 
+// withoutCall are the costs of instructions where operations are calls of a library, or nil.
+func withoutCall(costs []model.LevelCost, d *model.Direct) []price {
+	if d == nil || d.Call == 0 {
+		return nil
+	}
+	costs = slices.Clone(costs)
+	for i := range costs {
+		if c := &costs[i]; c.Coherent {
+			for _, of := range []*model.Cost{&c.Put, &c.Get, &c.Atomic, &c.Shared} {
+				of.Alpha = max(0, of.Alpha-d.Call)
+			}
+		}
+	}
+	return pricesOf(costs)
+}
+
+// lists is what a rank takes to look at the target's list of regions, before it accesses memory that the target has
+// attached. The look is a Get, or several.
+func (p *predictor) lists(r *rank, q *request) int64 {
+	if p.machine.Lists == 0 || q.kind > opGetBytes || !q.disp.IsDynamic() || q.target == r.id {
+		return 0
+	}
+	return int64(p.machine.Lists) * 2 * p.costs[p.topology.Common(r.id, q.target)].get.half
+}
+
+// sharesMemory reports whether a rank reaches the memory of another one by instructions.
+func (p *predictor) sharesMemory(r *rank, target rma.Rank) bool {
+	return !p.nodesApart || !p.anyCoherent || p.costs[p.topology.Common(r.id, target)].coherent
+}
+
 // isAtomic reports whether the target's unit for atomics makes the operation.
 func (p *predictor) isAtomic(q *request) bool {
 	switch q.kind {
@@ -57,7 +88,11 @@ func (p *predictor) isAtomic(q *request) bool {
 // fare is the price of an operation for r as things are now. Between ranks that share
 // memory it depends on which rank has the word's cache line.
 func (p *predictor) fare(r *rank, q *request) *fare {
-	price := &p.costs[p.topology.Common(r.id, q.target)]
+	costs := p.costs
+	if q.direct() && p.uncalled != nil {
+		costs = p.uncalled
+	}
+	price := &costs[p.topology.Common(r.id, q.target)]
 	if p.looksForRanks(q) {
 		return &p.direct.load
 	}
@@ -68,9 +103,9 @@ func (p *predictor) fare(r *rank, q *request) *fare {
 		case held && q.kind >= opLoad && p.direct != nil:
 			return p.instruction(q)
 		case held:
-			price = &p.costs[len(p.costs)-1]
+			price = &costs[len(costs)-1]
 		case from >= 0:
-			price = &p.costs[p.apart(p.place(r), from)]
+			price = &costs[p.apart(p.place(r), from)]
 			if price.shared.half > 0 && q.changes() && line.held(p.place(r), false) {
 				return &price.shared
 			}

@@ -138,6 +138,8 @@ type driver interface {
 	time(r *rank) time.Duration
 	// spend lets r compute for a while.
 	spend(r *rank, d time.Duration)
+	// sharesMemory reports whether r reaches the memory of another rank by instructions, if any rank does.
+	sharesMemory(r *rank, target rma.Rank) bool
 	// handedOver and returns are the methods of rma.Considerate.
 	handedOver(r *rank)
 	returns(r *rank, turns int) (again int)

@@ -7,9 +7,9 @@ import "github.com/orwl/go-orwl/internal/command"
 var lockGroup = command.Group{Title: "options of the lock", Flags: "tl tdc tr tw step-back"}
 
 var simGroups = []command.Group{
-	{Title: "what to play", Flags: "lock topology acquire writers shared"},
-	{Title: "how to search", Flags: "exhaust seeds states seed schedule"},
-	{Title: "faults", Flags: "crashes cancels pauses delays cuts splits"},
+	{Title: "what to play", Flags: "lock play topology acquire ranks"},
+	{Title: "how far", Flags: "seeds states"},
+	{Title: "one run again", Flags: "seed schedule"},
 	lockGroup,
 	{Title: "output", Flags: "json csv"},
 }

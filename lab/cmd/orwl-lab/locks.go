@@ -10,9 +10,8 @@ import (
 	"github.com/orwl/go-orwl/lab"
 	"github.com/orwl/go-orwl/lab/printed"
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/sim/specimen"
-	"github.com/orwl/go-orwl/net/topology"
 )
 
 // lockOptions are the flags that are options of a lock.
@@ -66,43 +65,6 @@ func (l *lockOptions) command() string {
 	return text
 }
 
-// isLock reports whether there is a lock of the name.
-func (c *contestFlags) isLock() bool {
-	_, ours := lab.LockByName(c.lock)
-	_, wrong := specimen.ByName(c.lock)
-	return ours || wrong
-}
-
-// specimen is the lock that the flags name, one of the library's or one that is
-// there to be looked at.
-func (c *contestFlags) specimen(t *topology.Tree) (specimen.Specimen, error) {
-	o, err := c.options.options()
-	if err != nil {
-		return specimen.Specimen{}, err
-	}
-	if s, ok := specimen.ByName(c.lock); ok {
-		if c.options != (lockOptions{}) {
-			return s, command.Misusef("-lock %s has no options: -tl, -tdc, -tr, -tw and -step-back are for the locks of orwl locks", c.lock)
-		}
-		return s, nil
-	}
-	spec, ok := lab.LockByName(c.lock)
-	if !ok {
-		return specimen.Specimen{}, noLock(c.lock)
-	}
-	if err := spec.Validate(t, o); err != nil {
-		return specimen.Specimen{}, command.Misusef("%w", err)
-	}
-	return specimen.Specimen{Name: spec.Name, About: spec.About,
-		New: func(f rma.Fabric) (func(rma.Window) specimen.Lock, error) {
-			at, err := spec.New(f, o)
-			if err != nil {
-				return nil, err
-			}
-			return func(w rma.Window) specimen.Lock { return at(w) }, nil
-		}}, nil
-}
-
 // lockNames are all locks that orwl-lab sim plays by a name of their own.
 func lockNames() (names []string) {
 	for _, s := range lab.Locks() {
@@ -110,6 +72,9 @@ func lockNames() (names []string) {
 	}
 	for _, s := range specimen.All() {
 		names = append(names, s.Name)
+	}
+	for _, b := range lockstest.Broken() {
+		names = append(names, b.Name)
 	}
 	return names
 }
@@ -129,5 +94,5 @@ func known() string {
 	for _, s := range specimen.All() {
 		names = append(names, s.Name)
 	}
-	return "one that orwl locks lists, or " + strings.Join(names, ", ")
+	return "one that orwl locks lists, one that the conformance suite breaks, such as barging, or " + strings.Join(names, ", ")
 }

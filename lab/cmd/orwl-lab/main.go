@@ -30,7 +30,7 @@ var program = command.Program{Name: "orwl-lab", About: "the laboratory of ordere
 	{Name: "fair", About: "measure the library beside the strongest forms that we know, in turns",
 		Example: "orwl-lab fair -case llk23*,cube", Groups: fairGroups, Run: runFair},
 	{Name: "sim", About: "give a lock to the simulator and see whether it keeps its promises",
-		Example: "orwl-lab sim -lock MCS -exhaust", Groups: simGroups, Run: runSim},
+		Example: "orwl-lab sim -lock MCS", Groups: simGroups, Run: runSim},
 	{Name: "experiments", About: "make the four experiments of the paper with llk23, and draw what came of them",
 		Example: "orwl-lab experiments -for 15m -to results", Groups: experiments.Groups,
 		Run: func(f *flag.FlagSet, args []string, out io.Writer) error {

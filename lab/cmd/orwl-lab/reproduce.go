@@ -56,8 +56,8 @@ func writeClaims(out io.Writer, as form, outcomes []claims.Outcome) error {
 	if as.text() {
 		return claims.Table(out, outcomes)
 	}
-	return writeRows(out, as, []string{"figure", "run", "claim", "came", "holds", "why"}, claims.Rows(outcomes), func(r claims.Row) []string {
-		return []string{r.Figure, r.Run, r.Claim, r.Came, fmt.Sprint(r.Holds), r.Why}
+	return writeRows(out, as, []string{"figure", "run", "claim", "came", "holds", "why", "broken_by"}, claims.RowsWith(outcomes), func(r claims.Row) []string {
+		return []string{r.Figure, r.Run, r.Claim, r.Came, fmt.Sprint(r.Holds), r.Why, r.Broken}
 	})
 }
 

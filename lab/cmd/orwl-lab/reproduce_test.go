@@ -13,7 +13,7 @@ import (
 func TestReproduce(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "claims.html")
 	for _, c := range []struct{ form, says string }{
-		{"-csv", "figure,run,claim,came,holds,why\nUffmann22 benchmark 5.5a,"},
+		{"-csv", "figure,run,claim,came,holds,why,broken_by\nUffmann22 benchmark 5.5a,"},
 		{"-json", `"figure": "Uffmann22 benchmark 5.5a"`},
 		{"-html=" + page, "Uffmann22 benchmark 5.5a: CLH, free locks\n"},
 	} {

@@ -47,6 +47,9 @@ type Direct struct {
 	Load  float64 `json:"load"`
 	Store float64 `json:"store"`
 	Swap  float64 `json:"swap"` // and every other instruction that reads and writes
+	// Call is the part of an operation between ranks that share memory that is a call of the library. An
+	// instruction on a line of another rank takes the operation's time without it.
+	Call float64 `json:"call,omitempty"`
 }
 
 // Own is what a rank's own instructions take besides its accesses of memory.
@@ -67,8 +70,8 @@ type Model struct {
 	Node int `json:"node,omitempty"`
 	// Levels go from Self to the whole machine.
 	Levels []LevelCost `json:"levels"`
-	// Direct, if not nil, says that all ranks share memory, and what their
-	// instructions cost.
+	// Direct, if not nil, says that ranks whose level is coherent share memory, and what their
+	// instructions cost. If no level is coherent, all do.
 	Direct *Direct `json:"direct,omitempty"`
 	// Own, if not nil, is what ranks compute between their accesses.
 	Own *Own `json:"own,omitempty"`
@@ -90,6 +93,11 @@ type Model struct {
 	// Agent says how a rank waits for another rank's word. If true, it leaves a
 	// request there. Otherwise it reads the word again and again.
 	Agent bool `json:"agent,omitempty"`
+	// Lists is how many Gets an access of attached memory makes besides, to look whether what the rank
+	// knows of the target's list of regions is still so.
+	Lists int `json:"lists,omitempty"`
+	// Receive is what a rank computes, in nanoseconds, for a message that it receives, besides its accesses.
+	Receive float64 `json:"receive,omitempty"`
 	// Scheduler, if not nil, says that ranks share processors.
 	Scheduler *Scheduler `json:"scheduler,omitempty"`
 }
@@ -141,7 +149,10 @@ func (m *Model) Validate() error {
 	if m.Inject < 0 || m.Wake < 0 {
 		return fmt.Errorf("model: machine %q: inject and wake must not be negative", m.Name)
 	}
-	if d := m.Direct; d != nil && (d.Load < 0 || d.Store < 0 || d.Swap < 0) {
+	if m.Lists < 0 || m.Receive < 0 {
+		return fmt.Errorf("model: machine %q: lists and receive must not be negative", m.Name)
+	}
+	if d := m.Direct; d != nil && (d.Load < 0 || d.Store < 0 || d.Swap < 0 || d.Call < 0) {
 		return fmt.Errorf("model: machine %q: the cost of an instruction is negative", m.Name)
 	}
 	if o := m.Own; o != nil && (o.Instruction < 0 || o.Operation < 0 || o.Turn < 0 || o.Clock < 0 || o.Pause < 0 || o.Offer < 0) {

@@ -23,27 +23,11 @@ type Contest struct {
 	Faults sim.Faults
 }
 
-// Command is the command line that plays the contest with a specimen.
-func (c Contest) Command(s Specimen) string {
-	command := fmt.Sprintf("go -C lab run ./cmd/orwl-lab sim -lock %s -topology %q -acquire %d -writers %d",
-		s.Name, c.Topology, c.Acquisitions, c.Writers)
-	for _, f := range []struct {
-		flag string
-		n    int
-	}{{"crashes", c.Faults.Crashes}, {"cancels", c.Faults.Cancels}, {"pauses", c.Faults.Pauses}, {"delays", c.Faults.Delays}, {"cuts", c.Faults.Cuts}, {"splits", c.Faults.Splits}} {
-		if f.n > 0 {
-			command += fmt.Sprintf(" -%s %d", f.flag, f.n)
-		}
-	}
-	return command
-}
-
 // System is the contest with a specimen, as a system.
 func (c Contest) System(s Specimen) sim.System {
 	return sim.System{
 		Topology: c.Topology,
 		Faults:   c.Faults,
-		Command:  c.Command(s),
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
 			body, err := c.body(f, s)
 			return sim.Program{Rank: body}, err
