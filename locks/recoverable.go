@@ -75,7 +75,6 @@ type recoverable struct {
 	side
 	owner    word
 	survivor rma.Survivor
-	whole    *Lock
 	x        Spec
 	orders   []Mutex // X in each epoch, made when the rank first waits in it
 	before   int     // the words of a rank before those of the first X
@@ -104,7 +103,7 @@ func newRecoverable(x Spec) func(*Lock, rma.Window) Mutex {
 // make makes l the side of w's rank. Each rank has some words before those of the Xs.
 func (l *recoverable) make(lock *Lock, w rma.Window, x Spec, before int) {
 	l.init(lock, w)
-	l.owner, l.whole, l.x, l.before = l.atHome(0), lock, x, before
+	l.owner, l.x, l.before = l.atHome(0), x, before
 	l.orders = make([]Mutex, min(l.topo.Ranks(), orders))
 	if s, ok := w.(rma.Survivor); ok {
 		l.survivor = s
