@@ -14,7 +14,7 @@ import (
 // Kind is what the ranks of a play do.
 type Kind string
 
-// The kinds of plays. The first seven visit every schedule.
+// The kinds of plays. The first eight visit every schedule.
 const (
 	States      Kind = "states"       // two ranks come twice
 	Crash       Kind = "crash"        // two ranks come once, and either crashes at any point
@@ -23,6 +23,7 @@ const (
 	CancelCrash Kind = "cancel-crash" // one context ends and one rank crashes
 	Try         Kind = "try"          // a rank that has given up tries, or ranks try beside others
 	Leave       Kind = "leave"        // a reader or a writer gives up, and does not come again
+	SurviveAny  Kind = "survive-any"  // a rank crashes at any point, also while it repairs a lock that survives
 
 	Seeds   Kind = "seeds"   // up to 8 ranks come three times, give up and come back, are delayed and paused
 	Crashes Kind = "crashes" // the same with one or two crashes
@@ -30,7 +31,7 @@ const (
 	Mixed   Kind = "mixed"   // ranks use two locks in all ways: they try, read and write in turn, give up, disown
 	Case    Kind = "case"    // a case of the conformance suite
 	Fair    Kind = "fair"    // a bound of fairness
-	Survive Kind = "survive" // ranks of a lock that survives crash at any point, also while they repair
+	Survive Kind = "survive" // the same with crashes, of a lock that survives
 )
 
 // Setting narrows what is played. The zero value is what the tests play.

@@ -84,7 +84,7 @@ func survivals(l Lock, s Setting) (all []Play) {
 			g := Game{l, tree, s.acquisitions(1), 1, way}
 			for _, cast := range g.Casts() {
 				system := g.Searched(cast, sim.Faults{Crashes: 1}, func(*locks.Options) {})
-				all = append(all, Play{Kind: Survive, Name: name(Survive, "states", nameOf(tree), way, roles(l, cast)), lock: l, every: true,
+				all = append(all, Play{Kind: SurviveAny, Name: name(SurviveAny, nameOf(tree), way, roles(l, cast)), lock: l, every: true,
 					system: func(uint64) sim.System { return system }})
 			}
 		}

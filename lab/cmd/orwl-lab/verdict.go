@@ -69,6 +69,9 @@ var does = map[explore.Kind]string{
 	explore.Cancel:      "two contexts end at any step, and the ranks come back, in every schedule",
 	explore.CancelCrash: "a context ends and a rank crashes at any step, in every schedule",
 	explore.Try:         "ranks try at once, and after they have given up, in every schedule",
+	explore.Split:       "the network between two ranks is cut for ever at any step, in every schedule",
+	explore.SurviveAny:  "a rank crashes at any step, and the others go on, in every schedule",
+	explore.Survive:     "ranks come three times, one or two crash, and the others go on",
 	explore.Leave:       "a rank gives up for good at any step, in every schedule",
 	explore.Seeds:       "ranks come three times, late and paused, give up and come back",
 	explore.Crashes:     "the same with crashes",
@@ -79,8 +82,8 @@ var does = map[explore.Kind]string{
 }
 
 // kinds are all kinds of plays, in the order of a report.
-var kinds = []explore.Kind{explore.States, explore.Crash, explore.Cancel, explore.CancelCrash, explore.Try, explore.Leave,
-	explore.Seeds, explore.Crashes, explore.Mixed, explore.Large, explore.Case, explore.Fair}
+var kinds = []explore.Kind{explore.States, explore.Crash, explore.Split, explore.Cancel, explore.CancelCrash, explore.Try, explore.Leave,
+	explore.SurviveAny, explore.Seeds, explore.Crashes, explore.Survive, explore.Mixed, explore.Large, explore.Case, explore.Fair}
 
 // String is a line of the report.
 func (t *tally) String() string {
