@@ -69,7 +69,7 @@ func TestGoodCommandLines(t *testing.T) {
 		{"serve -h", command.Done, []string{"usage: orwl serve", "-lease"}},
 		{"lock -h", command.Done, []string{"usage: orwl lock", "ORWL_FENCE", "-wait"}},
 		{"holders -h", command.Done, []string{"usage: orwl holders", "-release"}},
-		{"locks -topology node:2,core:2", command.Done, []string{"4 ranks", "RMA-RW           reader-writer   any time", "C-MCS-HEM"}},
+		{"locks -topology node:2,core:2", command.Done, []string{"4 ranks", "RMA-RW                      reader-writer   any time", "C-MCS-HEM"}},
 		{"locks -json", command.Done, []string{`"lock": "RMA-RW",` + "\n    \"kind\": \"reader-writer\"", `"words_home": 2`, `"reader": {`, `"gets": 1`}},
 		{"topo -topology node:2,core:4 -ranks 4", command.Done, []string{"node:1 core:4", "4 ranks"}},
 		{"topo -topology node:2,core:4*1+2*1 -json", command.Done, []string{`"ranks": 6`, `"name": "node",`, "\"first_ranks\": [\n        0,\n        4\n"}},
