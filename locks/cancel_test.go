@@ -16,12 +16,16 @@ import (
 // TestCancelAnywhere ends the context of either of two ranks at every point of everything
 // that they can do, also where a window fails at the same time.
 func TestCancelAnywhere(t *testing.T) {
+	rings.Computes(t)
 	search(t, quitStates.N(), explore.Cancel, explore.CancelCrash)
 }
 
 // TestGoneForGood ends the context of a reader or a writer, which does not come again. It is
 // the last that could let in, and wake, a reader that it has kept out.
-func TestGoneForGood(t *testing.T) { search(t, quitStates.N(), explore.Leave) }
+func TestGoneForGood(t *testing.T) {
+	rings.Computes(t)
+	search(t, quitStates.N(), explore.Leave)
+}
 
 // A writer of RMA-RW has had its turn at the root, finds a reader inside, and gives up for good. It
 // has completed what it wrote into its element's node: the next writer of the element waits there.
@@ -95,7 +99,13 @@ func TestGoneWriterLeavesNodeWhole(t *testing.T) {
 // TestCrashSeeds crashes holders, waiters and other ranks. No rank gets the lock after its
 // holder has crashed. All other ranks end: with the lock, or with an error that says that
 // the lock is broken and which peer is lost.
-func TestCrashSeeds(t *testing.T) { draw(t, seeds.All(), explore.Crashes) }
+func TestCrashSeeds(t *testing.T) {
+	rings.Computes(t)
+	draw(t, seeds.All(), explore.Crashes)
+}
 
 // TestCrashAnywhere crashes either of two ranks at every point of every schedule.
-func TestCrashAnywhere(t *testing.T) { search(t, crashStates.N(), explore.Crash, explore.Split) }
+func TestCrashAnywhere(t *testing.T) {
+	rings.Computes(t)
+	search(t, crashStates.N(), explore.Crash, explore.Split)
+}

@@ -78,14 +78,16 @@ func TestCLoFLevels(t *testing.T) {
 		for _, c := range []struct {
 			tl    []int
 			order []int
+			stays map[int]int
 		}{
-			{[]int{1, 9, 9}, []int{1, 2, 4}},
-			{[]int{1, 1, 9}, []int{1, 4, 2}}, // the rack has had its share
-			{[]int{1, 9, 1}, []int{2, 1, 4}}, // the node has
-			{[]int{1, 2, 1}, []int{2, 4, 1}}, // the node, and after rank 2 the rack
+			{[]int{1, 9, 9}, []int{1, 2, 4}, nil},
+			{[]int{1, 1, 9}, []int{1, 4, 2}, nil},               // the rack has had its share
+			{[]int{1, 9, 1}, []int{2, 1, 4}, map[int]int{2: 1}}, // the node has, and rank 1 waits in the rack
+			{[]int{1, 2, 1}, []int{2, 4, 1}, map[int]int{2: 1}}, // the node, and after rank 2 the rack
 		} {
 			for _, way := range []way{byOperations, direct} {
 				v := newVisitors(t, name, "rack:2 node:2 core:2", locks.Options{TL: c.tl, Operations: way == byOperations})
+				v.stays = c.stays
 				must(v.m[0].Acquire(context.Background()))
 				for _, p := range []int{4, 2, 1} {
 					v.comes(p)

@@ -67,7 +67,6 @@ func gameOf(spec locks.Spec, tree *topology.Tree, acquisitions, crashes int, way
 
 // search plays all searches of some kinds, for each lock that has them. The command orwl-lab sim plays the same.
 func search(t *testing.T, states int, kinds ...explore.Kind) {
-	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -93,7 +92,6 @@ func search(t *testing.T, states int, kinds ...explore.Kind) {
 
 // draw plays the seeds of all plays of some kinds, for each lock.
 func draw(t *testing.T, all iter.Seq[uint64], kinds ...explore.Kind) {
-	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -119,13 +117,19 @@ func playsOf(spec locks.Spec, kinds ...explore.Kind) (plays []explore.Play) {
 
 // TestExhaust visits every state of two ranks that acquire a lock twice, as neighbours and
 // in different nodes.
-func TestExhaust(t *testing.T) { search(t, states.N(), explore.States) }
+func TestExhaust(t *testing.T) {
+	rings.Computes(t)
+	search(t, states.N(), explore.States)
+}
 
 // smallMachines have few ranks. So a defect shows when few steps come in a certain order.
 var smallMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2 core:2"}
 
 // TestSeeds plays every lock on small machines.
-func TestSeeds(t *testing.T) { draw(t, seeds.All(), explore.Seeds) }
+func TestSeeds(t *testing.T) {
+	rings.Computes(t)
+	draw(t, seeds.All(), explore.Seeds)
+}
 
 // TestLarge plays a few rounds of every lock on machines of one to four levels. In CI it plays at
 // least four games on each machine, up to 256 ranks: half of them by operations and half of them directly.

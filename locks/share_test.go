@@ -20,6 +20,8 @@ type visitors struct {
 	l     *locks.Lock
 	m     []locks.Mutex
 	waits []chan struct{} // closed when the rank waits
+	again []chan struct{} // closed when it waits for the second time: at the next level
+	stays map[int]int     // by rank: while it has the lock, it waits until that one waits again
 	mu    sync.Mutex
 	order []int // the ranks that have had the lock
 	all   sync.WaitGroup
@@ -32,9 +34,16 @@ func newVisitors(t *testing.T, lock, machineText string, o locks.Options) *visit
 	for p := range f.Topology().Ranks() {
 		w, err := f.Window(locks.Rank(p))
 		must(err)
-		waits := make(chan struct{})
-		v.waits = append(v.waits, waits)
-		v.m = append(v.m, l.At(lockstest.Watch(w, func() { close(waits) })))
+		waits, again, n := make(chan struct{}), make(chan struct{}), 0
+		v.waits, v.again = append(v.waits, waits), append(v.again, again)
+		v.m = append(v.m, l.At(lockstest.WatchAll(w, func() {
+			switch n++; n {
+			case 1:
+				close(waits)
+			case 2:
+				close(again)
+			}
+		})))
 	}
 	return v
 }
@@ -46,6 +55,9 @@ func (v *visitors) comes(p int) {
 		v.mu.Lock()
 		v.order = append(v.order, p)
 		v.mu.Unlock()
+		if other, stays := v.stays[p]; stays {
+			<-v.again[other]
+		}
 		v.m[p].Release()
 	})
 	<-v.waits[p]

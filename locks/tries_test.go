@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/explore"
 	"github.com/orwl/go-orwl/locks/lockstest"
@@ -13,7 +14,10 @@ import (
 
 // TestTryAnywhere ends the context of any of three ranks at every point, and lets the
 // rank try then. If the ranks of a lock stay, a rank tries while another one acquires, and two beside two others.
-func TestTryAnywhere(t *testing.T) { search(t, (quitStates.N()+3)/4, explore.Try) }
+func TestTryAnywhere(t *testing.T) {
+	rings.Computes(t)
+	search(t, (quitStates.N()+3)/4, explore.Try)
+}
 
 // A lock is free after its holder has skipped all ranks that gave up. Each of these can
 // have it by a try then, and not before.

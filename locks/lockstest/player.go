@@ -319,3 +319,15 @@ func Watch(w rma.Window, waits func()) rma.Window {
 	s.waits = waits
 	return seen
 }
+
+// WatchAll is Watch, and calls waits each time.
+func WatchAll(w rma.Window, waits func()) rma.Window {
+	s, seen := watched(w)
+	var each func()
+	each = func() {
+		s.waits = each
+		waits()
+	}
+	s.waits = each
+	return seen
+}

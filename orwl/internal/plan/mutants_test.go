@@ -13,14 +13,14 @@ var trial = mutants.Flags("plan")
 // telling are the mutants that every change tries.
 var telling = []string{
 	"plan.go draft.find: d.alike(q): always",
-	"plan.go draft.alike: n == Open || n != d.tasks[d.task[q[0]]].Rounds: without the first",
+	"plan.go draft.alike: n == Open || n != d.task(q[0]).Rounds: without the first",
 	"plan.go draft.nearest: d.waits(q, i, j): dropped",
 	"plan.go draft.waits: j >= i: off by one",
 	"plan.go draft.find: d.ahead(t, task.Ahead): dropped",
 	"plan.go Condition.Met: done+c.Lag() >= k: off by one",
 	"period.go newCircuits: ends++: dropped",
 	"plan.go draft.nearest: d.elsewhere(a, q[writer]): never",
-	"nodes.go draft.elsewhere: d.tasks[d.task[x]].Node != d.tasks[d.task[y]].Node: turned round",
+	"nodes.go draft.elsewhere: d.task(x).Node != d.task(y).Node: turned round",
 }
 
 // TestMutants makes one small mistake at a time in the conditions, and expects the tests to notice.
