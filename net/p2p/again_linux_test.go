@@ -15,7 +15,6 @@ import (
 
 	"github.com/orwl/go-orwl/internal/netns"
 	"github.com/orwl/go-orwl/internal/rings"
-	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 )
 
 func init() { actors["again"] = playAgain }
@@ -36,7 +35,7 @@ func playAgain() int {
 		cancel()
 	}()
 	for err == nil {
-		onEpoch(ctx, n, func(e membership.Epoch) { fmt.Println("epoch", e.Number, e.Members()) })
+		n.OnEpoch(func(e Epoch) { fmt.Println("epoch", e.Number, e.Members()) })
 		select {
 		case <-n.isApart():
 			fmt.Println("apart")

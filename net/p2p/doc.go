@@ -9,8 +9,8 @@
 //   - [Node.Gather] gives every node something of every node, which is also a barrier;
 //   - [Node.OnLoss] tells of nodes that have died, or left, and [Node.OnSuspect] of
 //     those that this node has lost touch with, and that are about to give it up;
-//   - [Node.OnApart] tells that this node must not go on, because it has lost too many: [Node.Again] then comes back as
-//     another life, in the same process;
+//   - [Node.OnEpoch] tells in which set of nodes this one is, and [Node.OnApart] that it must not go on, because it has
+//     lost too many: [Node.Again] then comes back as another life, in the same process;
 //   - [Node.OnLate] tells of nodes that have come late ([Options].Late).
 //
 // # Lanes

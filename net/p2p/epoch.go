@@ -171,6 +171,7 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 		n.log.Log(context.Background(), level, "epoch", "number", now.Number, "nodes", now.Members())
 		n.postGatherings(n.gatherer.Enter(now))
 		n.settles()
+		n.entered()
 	}
 	switch c := m.Chair(); {
 	case m.Apart():
@@ -191,6 +192,63 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 	}
 	n.returns(now)
 	return err
+}
+
+// Epoch is a set of members of the run. No two nodes that live are ever in epochs with the same number and other members.
+type Epoch = membership.Epoch
+
+// Epoch is the last one that this node is in, or was, if it is apart.
+func (n *Node) Epoch() Epoch {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.member.Epoch()
+}
+
+// OnEpoch has f called for this epoch and for later ones, once this node is connected to all members. An epoch that
+// another one follows before that is left out, and so are all after this node is apart. A node whose user asks for epochs
+// connects to all members; otherwise it connects when something is sent.
+func (n *Node) OnEpoch(f func(Epoch)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.epochSeen = append(n.epochSeen, f)
+	if e := n.member.Epoch(); n.epochTold == e.Number && n.apart == nil {
+		n.notices.put(func() { f(e) })
+	}
+	n.entered()
+}
+
+// entered tells of the epoch, once all members are met. n.mu is held.
+func (n *Node) entered() {
+	if len(n.epochSeen) == 0 || n.apart != nil {
+		return
+	}
+	e := n.member.Epoch()
+	if n.epochTold == e.Number || !n.ready(e.Number) {
+		return
+	}
+	all := true
+	for _, i := range e.Members() {
+		if p := n.peer(i); i != n.number && !p.met.Load() {
+			p.lanes[transport.Control].Connect()
+			all = false
+		}
+	}
+	if !all {
+		return
+	}
+	n.epochTold = e.Number
+	for _, f := range n.epochSeen {
+		n.notices.put(func() { f(e) })
+	}
+}
+
+// enteredAll is entered when another node was met.
+func (n *Node) enteredAll() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.member != nil {
+		n.entered()
+	}
 }
 
 // excluded gives up a peer that takes no part in an epoch. If it leaves, it says so itself to nodes

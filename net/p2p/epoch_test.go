@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/rings"
-	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 )
 
 // runUnder starts a run whose node 0 has a process of its own, and whose others are here.
@@ -119,25 +117,6 @@ func TestMinorityGoesOn(t *testing.T) {
 	}
 }
 
-// onEpoch has f called for the epoch of a node and for later ones, once all members have met in it. An epoch that another one
-// follows before that is left out, and so are all after the node is apart. Each member calls onEpoch.
-func onEpoch(ctx context.Context, n *Node, f func(e membership.Epoch)) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	e := n.member.Epoch()
-	n.later = append(n.later, later{e.Number + 1, func() { onEpoch(ctx, n, f) }})
-	go func() {
-		all, err := n.Gather(ctx, fmt.Sprint("epoch ", e.Number), []byte{1})
-		met := err == nil && !slices.ContainsFunc(e.Members(), func(i int) bool { return len(all[i]) == 0 })
-		n.mu.Lock()
-		met = met && n.apart == nil && n.member.Epoch().Number == e.Number
-		n.mu.Unlock()
-		if met {
-			f(e)
-		}
-	}()
-}
-
 // TestAgain has three nodes lose each other at the same moment, though all live. Nobody goes on. They come again, as other lives, and
 // are in one epoch. On a busy machine they may lose each other once more.
 func TestAgain(t *testing.T) {
@@ -157,7 +136,7 @@ func TestAgain(t *testing.T) {
 	for i, n := range nodes {
 		coming.Go(func() {
 			for {
-				onEpoch(t.Context(), n, func(e membership.Epoch) {
+				n.OnEpoch(func(e Epoch) {
 					mu.Lock()
 					defer mu.Unlock()
 					if len(e.Members()) == 3 && e.Number > 1 {

@@ -183,6 +183,7 @@ func (n *Node) install(p, before *peer) (e membership.Epoch, is bool) {
 	close(n.lives)
 	n.lives = make(chan struct{})
 	n.settles()
+	n.entered()
 	return e, true
 }
 

@@ -58,6 +58,8 @@ type Node struct {
 	lossSeen   []func(peer int, why error)
 	suspectors []func(peer int)
 	apartSeen  []func(why error)
+	epochSeen  []func(Epoch)
+	epochTold  uint64             // the epoch that epochSeen were told of last
 	announces  []*PeerError       // the losses that observers were told of
 	member     *membership.Member // nil until all nodes are there
 	early      []earlyChange
@@ -305,6 +307,9 @@ func (n *Node) openArena() *loan.Arena {
 
 // Traffic is what went over a node's lanes, by kind of frame.
 type Traffic = node.Traffic
+
+// Flow is how much of one kind went one way.
+type Flow = node.Flow
 
 // Counts are what has happened to a node's streams. They may be read at any time.
 type Counts = node.Counts

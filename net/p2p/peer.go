@@ -176,6 +176,7 @@ func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 			p.node.offerOnce(p)
 		}
 		p.node.heart.nudge()
+		p.node.enteredAll()
 	}
 }
 
