@@ -45,15 +45,15 @@ func TestLinear(t *testing.T) {
 	rings.Computes(t)
 	for name, make := range map[string]func(int) (liveness.System, []Task){"ring": ring, "hub": hub} {
 		for _, n := range []int{10_000, 100_000} {
-			s, tasks := make(n)
+			program := describe(make(n))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			p := OfSystem(s, tasks)
+			p := New(program)
 			runtime.ReadMemStats(&after)
 			conditions, bytes := float64(len(p.when))/float64(n), (after.TotalAlloc-before.TotalAlloc)/uint64(n)
 			t.Logf("%s of %d tasks: %.2f conditions and %d bytes a task", name, n, conditions, bytes)
-			if conditions > 4 || bytes > 220 {
-				t.Errorf("%s of %d tasks: %.2f conditions and %d bytes a task, want at most 4 and 220", name, n, conditions, bytes)
+			if conditions > 4 || bytes > 100 {
+				t.Errorf("%s of %d tasks: %.2f conditions and %d bytes a task, want at most 4 and 100", name, n, conditions, bytes)
 			}
 		}
 	}
