@@ -43,14 +43,14 @@ import (
 //
 // Memory order: a context is flushed before the rank lets go of the lock below.
 //
-// Fairness: that of each lock between the elements, or ranks, that compete for it, with at most
-// T_L,i acquisitions in a row inside an element of level i.
+// Fairness: each lock keeps its own between the elements, or ranks, that compete for it. At most
+// T_L,i acquisitions follow each other inside an element of level i.
 //
-// Cost, away from home: that of each lock, and a Get or a Put for each word of a context that the
-// rank reads or changes; with a neighbour waiting, that of the last lock alone.
+// Cost, away from home: each lock costs what it costs alone, and a Get or a Put for each word of a
+// context that the rank reads or changes. With a neighbour waiting only the last lock costs.
 
 // memo is what the ranks of an element remember of a part, in words. Zeroes are the memo of a part
-// that nobody has entered yet.
+// that no rank has entered yet.
 type memo [2]uint64
 
 // remembering is a part with something to remember between enter and leave.
@@ -66,8 +66,8 @@ type ofElement struct {
 	remembering
 	words [len(memo{})]word
 	n     int  // of the words
-	last  memo // that the rank has read or written
-	fresh bool // alone has read it
+	last  memo // the rank has read or written it
+	fresh bool // alone has read last
 }
 
 // newOfElement gives the part for an element whose context is the words from w on.
@@ -332,7 +332,7 @@ func cloFOf(name string, parts []cohortLocal) Spec {
 			row.Cost.Uncontended = row.Cost.Uncontended.plus(Operations{Gets: p.look, Puts: 1})
 		}
 	}
-	if finest.name == "Reciprocating" { // the place in the segment decides who lets go of the other locks
+	if finest.name == "Reciprocating" { // the place in the segment decides which rank releases the other locks
 		row.Cost.Contended = Operations{Atomics: 1, Unbounded: true}
 	}
 	if slices.ContainsFunc(parts, func(p cohortLocal) bool { return p.name == "TTS" }) {

@@ -24,8 +24,8 @@ func cloFNames(n int) (names []string) {
 	return names
 }
 
-// TestCLoFNames plays locks of three parts, each of which may stand at each level, and counts what
-// they cost.
+// TestCLoFNames plays locks of three parts, and counts what they cost. Each part may stand at each
+// level.
 func TestCLoFNames(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()

@@ -60,7 +60,7 @@ type pair struct {
 	local
 	global       part
 	lock         *side // of the rank
-	outer        *side // the lock's, or that of the part which the pair is
+	outer        *side // the lock's side, or the side of the part which the pair is
 	below, above side  // the parts'
 	tl           uint64
 	passed       uint64      // CountInline: passes in a row, when the rank acquired

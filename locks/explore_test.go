@@ -35,10 +35,6 @@ var (
 	schedule = flag.String("schedule", "", "TestPlay: the schedule to play, instead of a seed")
 )
 
-// machinesOf256 are the machines of Schmid, Besta and Hoefler, HPDC'16, §4.4: one to four
-// levels, with the same number of children everywhere, and up to 256 ranks.
-var machinesOf256 = []string{"core:4", "node:4 core:4", "rack:4 node:4 core:4", "group:4 rack:4 node:4 core:4"}
-
 // An exploration makes much garbage and keeps little. Collecting it seldom saves a quarter of the
 // processor time of all tests.
 func init() {
@@ -142,7 +138,7 @@ func TestLarge(t *testing.T) {
 		for _, way := range ways {
 			t.Run(fmt.Sprint(spec.Name, "/", way), func(t *testing.T) {
 				t.Parallel()
-				for _, text := range machinesOf256 {
+				for _, text := range explore.MachinesOf256 {
 					tree, acquisitions := machine(t, text), 20
 					if tree.Ranks() > largest.N() {
 						break

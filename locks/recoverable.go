@@ -77,7 +77,7 @@ type recoverable struct {
 	survivor rma.Survivor
 	x        Spec
 	orders   []Mutex // X in each epoch, made when the rank first waits in it
-	before   int     // the words of a rank before those of the first X
+	before   int     // so many words of a rank stand before the first X
 	inside   word    // of a reader-writer lock
 
 	me, ranks, waiting, torn, fence uint64 // in the owner word: the own rank, a mask, bits, one
@@ -100,7 +100,7 @@ func newRecoverable(x Spec) func(*Lock, rma.Window) Mutex {
 	}
 }
 
-// make makes l the side of w's rank. Each rank has some words before those of the Xs.
+// make makes l the side of w's rank. Each rank has some words before the Xs.
 func (l *recoverable) make(lock *Lock, w rma.Window, x Spec, before int) {
 	l.init(lock, w)
 	l.owner, l.x, l.before = l.atHome(0), x, before

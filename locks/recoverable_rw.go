@@ -7,7 +7,7 @@ import (
 )
 
 // recoverableRW is R-X for a reader-writer lock X: R-X, where each rank says in a word of its
-// own that it reads. A count would not do, because nobody could take a lost reader out of it.
+// own that it reads. A count would not do: a lost reader would stay in it.
 //
 //	owner, at home: a writer, as in R-X
 //	inside, at each rank: 1 while it reads, or looks whether it may

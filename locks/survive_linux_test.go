@@ -194,7 +194,7 @@ func (k survivalTrial) run(ctx context.Context, crew []*hand) (sum survivalSaid,
 	})
 	defer stop()
 	// more waits until one of the four has made n sections more. The death of a process that has no
-	// rank yet would be noticed by nobody.
+	// rank yet would go unnoticed.
 	more := func(i int, n uint64) {
 		p := k.Ranks[i]
 		if err == nil {
@@ -212,7 +212,7 @@ func (k survivalTrial) run(ctx context.Context, crew []*hand) (sum survivalSaid,
 		crew[victim].kill()
 	}
 	for _, i := range k.Order[k.Kills:] {
-		more(i, 20) // nobody waits for ever
+		more(i, 20) // the others go on
 		w.Put(k.Ranks[i], m.stop, 1)
 	}
 	for _, i := range k.Order[k.Kills:] {

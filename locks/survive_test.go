@@ -40,8 +40,8 @@ func everyRecoverable() (all []locks.Spec) {
 	return all
 }
 
-// ordeals are the small systems of exhaustive searches: with two and three ranks, any of which
-// crash, and one stays.
+// ordeals are the small systems of exhaustive searches. They have two or three ranks. Any of them crash,
+// and one stays.
 var ordeals = []struct {
 	machine               string
 	acquisitions, crashes int
@@ -71,7 +71,7 @@ func TestSurvivesAnywhere(t *testing.T) {
 	}
 }
 
-// survivalMachines are those of TestSurvivalSeeds.
+// survivalMachines are the machines of TestSurvivalSeeds.
 var survivalMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2 core:2", "node:2 core:6"}
 
 // survivalGame is the game that a seed draws. All ranks but one may crash.
@@ -82,7 +82,7 @@ func survivalGame(t *testing.T, spec locks.Spec, seed uint64) explore.Game {
 	return gameOf(spec, tree, acquisitions, 1+rng.IntN(tree.Ranks()-1), way)
 }
 
-// TestSurvivalSeeds plays R-X, for every lock X that is not made of others, on machines of up to twelve ranks, all of which but one may crash.
+// TestSurvivalSeeds plays R-X, for every lock X that is not made of others, on machines of up to twelve ranks. All but one may crash.
 func TestSurvivalSeeds(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()

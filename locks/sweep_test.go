@@ -82,7 +82,7 @@ func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 		}
 		row = append(row, thousands(runs))
 	}
-	for i, text := range machinesOf256 {
+	for i, text := range explore.MachinesOf256 {
 		g := gameOf(spec, machine(t, text), 20, 0, way)
 		row = append(row, thousands(find(g, g.Seeds(explore.From(0, max(1, int(*sweep*float64(sweepSeeds[i])))))).Runs))
 	}

@@ -440,7 +440,7 @@ func (c *cuts) did() (l balance.Load) {
 func (c *cuts) computed(awake int64) int64 {
 	ran := c.rt.o.runs()
 	did := awake - c.awake
-	if ran > 0 { // else nobody knows
+	if ran > 0 { // else it is not known
 		did = min(did, max(0, ran-c.ran)) // a thread that ends takes its time with it
 	}
 	c.busy, c.awake, c.ran = c.busy+did, awake, ran

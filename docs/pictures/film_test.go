@@ -50,7 +50,7 @@ func TestShrink(t *testing.T) {
 	if err != nil || len(small.Image) != 20 || small.Image[0].Bounds().Dx() != 20 {
 		t.Fatalf("%d frames, %v", len(small.Image), err)
 	}
-	shown := image.NewRGBA(small.Image[0].Bounds()) // as a browser shows it
+	shown := image.NewRGBA(small.Image[0].Bounds()) // a browser shows it so
 	for k, f := range small.Image {
 		for p, index := range f.Pix {
 			if _, _, _, a := f.Palette[index].RGBA(); a > 0 {

@@ -173,7 +173,7 @@ func drawnPlays(l Lock, s Setting) (all []Play) {
 				add(Mixed, 2, mixture{l, tree, way, faults}.system, [...]string{"calm", "late", "crash"}[i], nameOf(tree), way)
 			}
 		}
-		for i, text := range machinesOf256 {
+		for i, text := range MachinesOf256 {
 			tree := machine(text)
 			if s.Tree != nil || tree.Ranks() > max(16, s.Ranks) {
 				break
@@ -188,9 +188,9 @@ func drawnPlays(l Lock, s Setting) (all []Play) {
 // mixedFaults are the faults of a mixture.
 var mixedFaults = []sim.Faults{{}, {Delays: 2, Pauses: 1}, {Crashes: 1}}
 
-// machinesOf256 are the machines of Schmid, Besta and Hoefler, HPDC'16, §4.4: one to four
+// MachinesOf256 are the machines of Schmid, Besta and Hoefler, HPDC'16, §4.4: one to four
 // levels, with the same number of children everywhere, and up to 256 ranks.
-var machinesOf256 = []string{"core:4", "node:4 core:4", "rack:4 node:4 core:4", "group:4 rack:4 node:4 core:4"}
+var MachinesOf256 = []string{"core:4", "node:4 core:4", "rack:4 node:4 core:4", "group:4 rack:4 node:4 core:4"}
 
 // searches are the plays that visit every schedule.
 func searches(l Lock, s Setting) (all []Play) {

@@ -51,7 +51,7 @@ func TestUseAfterClose(t *testing.T) {
 	r.Words[0]++ // does not fault
 }
 
-// TestCloseEndsAwait closes while ranks sleep, with a porter and without.
+// TestCloseEndsAwait closes while ranks sleep, with a waker and without.
 func TestCloseEndsAwait(t *testing.T) {
 	for ranks := 1; ranks <= 3; ranks++ {
 		f := create(t, 3)
@@ -78,11 +78,11 @@ func TestCloseEndsAwait(t *testing.T) {
 	}
 }
 
-// TestPorterLeaves ends the work of porters at any moment of it.
+// TestPorterLeaves ends the work of wakers at any moment of it.
 func TestPorterLeaves(t *testing.T) {
 	f := create(t, 1)
 	for range rings.Of(5_000, 20_000, 20_000) {
-		p := newPorter(f.sleeper, 0)
+		p := newWaker(f.sleeper, 0)
 		f.sleeper.lobbies[0].ring()
 		for began, moment := time.Now(), rand.N(20*time.Microsecond); time.Since(began) < moment; {
 		}
@@ -171,7 +171,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 		window(t, f, rma.Rank(p))
 	}
 	if n := running(); n != 2 {
-		t.Errorf("%d goroutines of the package run, want a watch and a porter", n)
+		t.Errorf("%d goroutines of the package run, want a watch and a waker", n)
 	}
 	f.Close()
 	for running() > 0 { // a goroutine ends a moment after it has said so
@@ -183,7 +183,7 @@ func TestNothingIsLeftRunning(t *testing.T) {
 func running() int {
 	stacks := make([]byte, 1<<20)
 	stacks = stacks[:runtime.Stack(stacks, true)]
-	return bytes.Count(stacks, []byte("shm.newFabric in goroutine")) + bytes.Count(stacks, []byte("shm.newPorter in goroutine"))
+	return bytes.Count(stacks, []byte("shm.newFabric in goroutine")) + bytes.Count(stacks, []byte("shm.newWaker in goroutine"))
 }
 
 // TestMemoryGoesBack closes fabrics and forgets them: nothing stays mapped, and

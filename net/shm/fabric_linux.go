@@ -33,8 +33,8 @@ type Fabric struct {
 
 	mu      sync.Mutex
 	windows map[rma.Rank]*direct.Window // the ranks of this process
-	porter  *porter                     // nil unless this process has several ranks
-	lost    []rma.Rank                  // that the windows know to be lost, if they survive
+	waker   *waker                      // nil unless this process has several ranks
+	lost    []rma.Rank                  // the windows know of these losses, if they survive
 	err     error
 	closed  bool
 
@@ -104,20 +104,20 @@ func (f *Fabric) view(w *direct.Window) rma.Window {
 }
 
 // accommodate gives rank p a place to sleep. The second rank makes the process
-// employ a porter, for the first one too.
+// employ a waker, for the first one too.
 func (f *Fabric) accommodate(p rma.Rank) {
 	f.sleeper.beds[p].Store(&bed{hint: make(chan struct{}, 1)})
 	if len(f.windows) == 0 {
 		return
 	}
-	if f.porter == nil {
+	if f.waker == nil {
 		f.sleeper.shared.Store(true)
 		for first := range f.windows {
-			f.porter = newPorter(f.sleeper, first)
-			f.porter.serve(first)
+			f.waker = newWaker(f.sleeper, first)
+			f.waker.serve(first)
 		}
 	}
-	f.porter.serve(p)
+	f.waker.serve(p)
 }
 
 // Close implements rma.Fabric: the ranks of this process leave. Other ranks go on, and
@@ -136,8 +136,8 @@ func (f *Fabric) Close() error {
 		f.mu.Unlock()
 		close(f.quit)
 		<-f.watched
-		if f.porter != nil {
-			f.porter.leave()
+		if f.waker != nil {
+			f.waker.leave()
 		}
 		f.depart()
 		f.file.Close()
@@ -166,7 +166,7 @@ func (f *Fabric) Fail(err error) {
 func (f *Fabric) mourn() {
 	for i := range f.claims {
 		p := rma.Rank(i)
-		if f.claims[i].fate.Load() != lost || slices.Contains(f.lost, p) {
+		if f.claims[i].state.Load() != lost || slices.Contains(f.lost, p) {
 			continue
 		}
 		loss := f.loss(p)
@@ -217,7 +217,7 @@ func (l locks) fcntl(command int, lock *unix.Flock_t) error {
 }
 
 // A process claims a rank in two steps: it takes the rank's lock, then writes its
-// claim. It leaves the rank in two steps: it writes the claim's fate, then drops the
+// claim. It leaves the rank in two steps: it writes the claim's state, then drops the
 // lock. So a claim that is alive and whose lock is free belongs to a process that
 // ended without leaving.
 
@@ -237,7 +237,7 @@ func (f *Fabric) claim(p rma.Rank) error {
 		refusal.Why = "another process is claiming it"
 	case !free:
 		refusal.Why = fmt.Sprintf("process %d has it", pid(owner))
-	case c.fate.Load() == departed:
+	case c.state.Load() == departed:
 		refusal.Why = fmt.Sprintf("process %d had it and has left", pid(owner))
 	default:
 		refusal.Why = fmt.Sprintf("process %d had it and is gone", pid(owner))
@@ -255,7 +255,7 @@ func (f *Fabric) claim(p rma.Rank) error {
 func (f *Fabric) depart() {
 	for p := range f.claims {
 		if f.claims[p].owner.Load() == f.me {
-			f.claims[p].fate.CompareAndSwap(alive, departed)
+			f.claims[p].state.CompareAndSwap(alive, departed)
 		}
 	}
 }

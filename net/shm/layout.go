@@ -70,12 +70,12 @@ type claim struct {
 	// owner is 0, or the number of the process (its turn in opening the
 	// fabric) in the upper half and its pid in the lower.
 	owner atomic.Uint64
-	// fate only ever leaves alive:
+	// state only ever leaves alive:
 	//
 	//	alive ──its process closes the fabric──▶ departed
 	//	alive ──its process is found dead──────▶ lost
-	fate atomic.Uint32
-	_    uint32
+	state atomic.Uint32
+	_     uint32
 }
 
 const (
@@ -87,9 +87,9 @@ const (
 // lobby is where one rank waits, and where others wait for its words. The bits of the
 // waiters and the places of the guests follow it.
 type lobby struct {
-	room   direct.Room
-	bell   atomic.Uint32 // counts calls for the porter of the process, if it has its desk here
-	porter atomic.Uint32 // the rank whose bell wakes the lobby's rank, plus one; 0 if that sleeps for itself
+	room  direct.Room
+	bell  atomic.Uint32 // counts calls for the waker of the process, if it has its desk here
+	waker atomic.Uint32 // the rank whose bell wakes the lobby's rank, plus one; 0 if that sleeps for itself
 }
 
 // slot is an entry of a rank's table of dynamic regions.

@@ -171,7 +171,7 @@ var owing = role("owing", func(a *actor) error {
 })
 
 func TestKilledWhileWaking(t *testing.T) {
-	for _, ranks := range []int{1, 2} { // without and with a porter
+	for _, ranks := range []int{1, 2} { // without and with a waker
 		f := create(t, 3)
 		d := alloc(t, f, 1)
 		w := window(t, f, 0)

@@ -314,7 +314,7 @@ func TestManyProcessesCount(t *testing.T) {
 	}
 }
 
-// TestRanksShareProcesses mixes ranks that are woken by a porter, in three
+// TestRanksShareProcesses mixes ranks that are woken by a waker, in three
 // processes of four, with one that sleeps for itself.
 func TestRanksShareProcesses(t *testing.T) {
 	const ranks, each, laps = 13, 4, 200

@@ -112,7 +112,7 @@ var circulating = role("circulating", func(a *actor) error {
 // BenchmarkRing passes a token round many ranks, and in the same run, in turns,
 // round as many that use futexes alone. If waiting ranks leave the processors to others,
 // a hand-over with 32 processes costs little more than with 8. Ranks that share a process
-// use its porter.
+// use its waker.
 func BenchmarkRing(b *testing.B) {
 	for _, shape := range []struct{ processes, each int }{{2, 1}, {8, 1}, {32, 1}, {1, 8}, {2, 4}} {
 		b.Run(fmt.Sprintf("processes=%d/ranks-in-each=%d", shape.processes, shape.each), func(b *testing.B) {

@@ -20,7 +20,7 @@ import (
 // wakes up soonest there, but it keeps a processor of the Go scheduler for a while.
 // Several ranks of one process that hand over to each other in this way need 44 µs on
 // two processors and 115 µs on one, instead of less than one. So ranks that share a
-// process sleep on channels, and the process has a porter that sleeps in the kernel for
+// process sleep on channels, and the process has a waker that sleeps in the kernel for
 // all of them.
 //
 // A wake-up is a hint: the rank looks at its room, and goes on if the room is awake. So
@@ -58,7 +58,7 @@ func (s *sleeper) Sleep(p rma.Rank, doze func()) {
 	lobby, bed := s.lobbies[p], s.beds[p].Load()
 	for {
 		where := inKernel
-		if lobby.porter.Load() != 0 {
+		if lobby.waker.Load() != 0 {
 			where = onChannel
 		}
 		bed.where.Store(where)
@@ -80,8 +80,8 @@ func (s *sleeper) Wake(p rma.Rank) {
 	lobby := s.lobbies[p]
 	if bed := s.beds[p].Load(); bed != nil {
 		bed.wake(&lobby.room)
-	} else if porter := lobby.porter.Load(); porter != 0 {
-		s.lobbies[porter-1].ring()
+	} else if waker := lobby.waker.Load(); waker != 0 {
+		s.lobbies[waker-1].ring()
 	} else {
 		futexWake(lobby.room.State())
 	}
@@ -159,9 +159,9 @@ func nanosleepHere(d time.Duration) {
 	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&spec)), 0, 0)
 }
 
-// porter sleeps in the kernel for the ranks of a process that has several. When other
+// waker sleeps in the kernel for the ranks of a process that has several. When other
 // processes have made their rooms awake it wakes them.
-type porter struct {
+type waker struct {
 	sleeper *sleeper
 	desk    rma.Rank // the rank in whose lobby the bell is
 	guests  atomic.Pointer[[]rma.Rank]
@@ -169,29 +169,29 @@ type porter struct {
 	gone    chan struct{}
 }
 
-// ring calls the porter.
+// ring calls the waker.
 func (l *lobby) ring() {
 	l.bell.Add(1)
 	futexWake(&l.bell)
 }
 
-func newPorter(s *sleeper, desk rma.Rank) *porter {
-	p := &porter{sleeper: s, desk: desk, gone: make(chan struct{})}
+func newWaker(s *sleeper, desk rma.Rank) *waker {
+	p := &waker{sleeper: s, desk: desk, gone: make(chan struct{})}
 	p.guests.Store(new([]rma.Rank))
 	go p.work()
 	return p
 }
 
-// serve makes the porter look after rank g. The rank may be asleep already.
-func (p *porter) serve(g rma.Rank) {
+// serve makes the waker look after rank g. The rank may be asleep already.
+func (p *waker) serve(g rma.Rank) {
 	guests := append([]rma.Rank{g}, *p.guests.Load()...)
 	p.guests.Store(&guests)
-	p.sleeper.lobbies[g].porter.Store(uint32(p.desk) + 1)
+	p.sleeper.lobbies[g].waker.Store(uint32(p.desk) + 1)
 }
 
 // work wakes guests until the fabric is closed. A ring while it looks makes it look
 // again: it looks at the bell first, then whether it may leave.
-func (p *porter) work() {
+func (p *waker) work() {
 	defer close(p.gone)
 	bell := &p.sleeper.lobbies[p.desk].bell
 	for {
@@ -209,8 +209,8 @@ func (p *porter) work() {
 	}
 }
 
-// leave ends the porter's work.
-func (p *porter) leave() {
+// leave ends the waker's work.
+func (p *waker) leave() {
 	p.quit.Store(true)
 	p.sleeper.lobbies[p.desk].ring()
 	<-p.gone

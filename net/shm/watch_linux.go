@@ -61,7 +61,7 @@ type process struct {
 func (f *Fabric) ring(ring []process) []process {
 	for p := range f.claims {
 		owner := f.claims[p].owner.Load()
-		if owner == 0 || f.claims[p].fate.Load() != alive || !f.here(rma.Rank(p)) {
+		if owner == 0 || f.claims[p].state.Load() != alive || !f.here(rma.Rank(p)) {
 			continue
 		}
 		if !slices.ContainsFunc(ring, func(q process) bool { return q.owner == owner }) {
@@ -90,14 +90,14 @@ func (f *Fabric) lookAfter(ring []process) {
 
 // lives reports whether a process is still there, or has left as it should.
 func (f *Fabric) lives(q process) bool {
-	return f.locks.held(q.first) || f.claims[q.first].fate.Load() != alive
+	return f.locks.held(q.first) || f.claims[q.first].state.Load() != alive
 }
 
 // bury records that a process is lost.
 func (f *Fabric) bury(q process) {
 	for p := range f.claims {
 		if f.claims[p].owner.Load() == q.owner {
-			f.claims[p].fate.CompareAndSwap(alive, lost)
+			f.claims[p].state.CompareAndSwap(alive, lost)
 		}
 	}
 	f.header.lost.CompareAndSwap(0, uint64(q.first)+1)

@@ -60,7 +60,7 @@ func (s *Sum) dotLikeBefore(x, y []float64) bool {
 	}
 	sum1, sum2, most, left := extractDot(x, y, power(exponent+gather), power(exponent+gather-below))
 	largest := int(most >> fractionBits)
-	if left || largest > exponent { // what is too large for these powers of two leaves a NaN, as infinities do
+	if left || largest > exponent { // a value that is too large for these powers of two leaves a NaN, as an infinity does
 		return false
 	}
 	if most > 0 { // zeros say nothing about the next block

@@ -195,7 +195,7 @@ func (t *Strings) Here(ctx context.Context) (keys, bytes int64, err error) {
 // Volume is a volume of the table.
 type Volume struct {
 	Number      int
-	Node        int // that keeps it
+	Node        int // it keeps the volume
 	Keys, Bytes int64
 	Acquired    uint64  // acquisitions of its lock
 	Waited      uint64  // the acquisitions that found a predecessor

@@ -19,7 +19,6 @@ type Use struct {
 // nodes is what a plan on several nodes knows beside the conditions. It is nil for one node.
 type nodes struct {
 	home   []int32  // by resource
-	of     []uint32 // by access: its resource
 	places []uint32 // by resource: where its uses begin; and the end
 	uses   []Use
 }
@@ -33,11 +32,6 @@ func newNodes(p Program) *nodes {
 
 // Resources is how many resources the accesses of a plan on several nodes name.
 func (p *Plan) Resources() int { return len(p.nodes.home) }
-
-// Resource is the number of the resource of a task's access, in a plan on several nodes.
-func (p *Plan) Resource(task, access int) int {
-	return int(p.nodes.of[int(p.first[task])+access])
-}
 
 // Home is the node that keeps a resource, in a plan on several nodes.
 func (p *Plan) Home(resource int) int { return int(p.nodes.home[resource]) }
@@ -71,10 +65,6 @@ func (p Program) crossing() []bool {
 func (n *nodes) keep(d *draft) {
 	if n == nil {
 		return
-	}
-	n.of = make([]uint32, len(d.program.Accesses))
-	for i, a := range d.program.Accesses {
-		n.of[i] = a.Resource
 	}
 	n.places, n.uses = d.places, make([]Use, len(d.order))
 	for i, a := range d.order {

@@ -9,7 +9,7 @@ import (
 // Program is what a plan is made of. Tasks, accesses and resources have numbers, from 0.
 type Program struct {
 	Tasks     []Task
-	Accesses  []Access // task by task, and those of a task in its order
+	Accesses  []Access // task by task, each in the order of its task
 	Order     []uint32 // the accesses in their start order; nil if they stand in it
 	Resources int      // how many the accesses name
 	// Homes are the nodes that keep the resources, in a program on several nodes; nil on one node.

@@ -126,12 +126,16 @@ func newCluster(p program) *cluster {
 		p.quiet = make([]bool, len(p.tasks))
 	}
 	c := &cluster{program: p, plan: plan.OfSystemOnNodes(p.system, p.tasks, p.homes), alive: true}
+	number := make(map[string]int) // the plan numbers resources in this way
 	for t, task := range p.system.Tasks {
 		c.of = append(c.of, nil)
 		for i, a := range task.Accesses {
+			if _, named := number[a.Resource]; !named {
+				number[a.Resource] = len(number)
+			}
 			c.of[t] = append(c.of[t], len(c.all))
 			c.all = append(c.all, access{
-				task: t, index: i, node: p.tasks[t].Node, counter: c.plan.Counter(t, i), resource: c.plan.Resource(t, i),
+				task: t, index: i, node: p.tasks[t].Node, counter: c.plan.Counter(t, i), resource: number[a.Resource],
 				writes: a.Mode == modes.Write, write: p.writes[[2]int{t, i}],
 			})
 		}
