@@ -110,8 +110,14 @@ func (d directory) Lock(name string) (io.Closer, error) {
 	if _, err := fmt.Fprintf(f, "process %d on %s", os.Getpid(), host); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return f, nil
+	return locked{f}, nil
 }
+
+// locked is a file with a lock. Close ends the lock itself: a process that this one is about to start has a copy of the descriptor for
+// a moment, and would keep the lock.
+type locked struct{ *os.File }
+
+func (l locked) Close() error { return errors.Join(endLock(l.File), l.File.Close()) }
 
 // Make makes the directory, and those above it that are missing. Their names are permanent then.
 func (d directory) Make() error {

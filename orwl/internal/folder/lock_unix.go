@@ -11,10 +11,15 @@ import (
 // errLocked says that another process has the lock.
 const errLocked = syscall.EWOULDBLOCK
 
-// tryLock locks a file until it is closed, also by the end of the process. On NFS it is a lock among all machines.
-func tryLock(f *os.File) error {
+// tryLock locks a file until endLock, or the end of all processes that have a copy of its descriptor. On NFS it is a lock among all machines.
+func tryLock(f *os.File) error { return flock(f, syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// endLock ends the lock for all who have a copy of the descriptor.
+func endLock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
+
+func flock(f *os.File, how int) error {
 	for {
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); !errors.Is(err, syscall.EINTR) {
+		if err := syscall.Flock(int(f.Fd()), how); !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}

@@ -13,3 +13,6 @@ const errLocked = windows.ERROR_LOCK_VIOLATION
 func tryLock(f *os.File) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1})
 }
+
+// endLock leaves it to the end of the file.
+func endLock(*os.File) error { return nil }
