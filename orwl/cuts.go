@@ -380,7 +380,7 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		}
 		c.keeps(ctx, whole)
 		s.log.whole(whole)
-		c.rt.o.Log.Debug("orwl: a cut is whole", "life", whole.Life, "cut", whole)
+		c.rt.o.Log.Debug("orwl: a cut is whole", "life", s.life, "cut", whole)
 	}
 	if all, is := c.keeper.Loads(); is && c.weighed {
 		c.weigh(all)

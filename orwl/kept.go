@@ -120,6 +120,7 @@ func (c *cuts) ends(ctx context.Context, said [][]byte) error {
 	case lives.Forgot:
 		c.stop()
 		c.keeper.Forget()
+		c.rt.o.Log.Debug("orwl: the cuts of a run are dropped", "life", s.life, "run", c.life.Run)
 		return nil
 	case lives.Stays:
 		return nil

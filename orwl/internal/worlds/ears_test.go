@@ -162,10 +162,15 @@ func (r *record) Write(line []byte) (int, error) {
 // It reports whether the process begins to restore a cut.
 func (w *world) hears(p *process, r slog.Record) bool {
 	var cut lives.Key
+	var life, run uint64
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "cut":
 			cut, _ = a.Value.Any().(lives.Key) // another message has another cut
+		case "life":
+			life, _ = a.Value.Any().(uint64)
+		case "run":
+			run, _ = a.Value.Any().(uint64)
 		case "round":
 			cut = lives.Key{Run: 1, Round: a.Value.Uint64()}
 		case "from":
@@ -185,7 +190,9 @@ func (w *world) hears(p *process, r slog.Record) bool {
 	case "orwl: this node comes again":
 		w.reached["a node that was given up comes again"] = true
 	case "orwl: a cut is whole":
-		w.isWhole(cut)
+		w.isWhole(life, cut)
+	case "orwl: the cuts of a run are dropped":
+		w.drops(life, run)
 	case "orwl: a file of a cut cannot be used":
 		w.named = true
 	case "orwl: the run goes on from its folder":

@@ -86,7 +86,7 @@ func (r ring) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
 			return nil
 		})
 	}
-	if err := p.plays(ctx, rt); err != nil {
+	if err := rt.Run(ctx); err != nil {
 		return err
 	}
 	got, err := orwl.Values[uint64](ctx, all)
@@ -136,7 +136,7 @@ func (g grid) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
 	if err != nil {
 		return err
 	}
-	if err := p.plays(ctx, rt); err != nil {
+	if err := rt.Run(ctx); err != nil {
 		return err
 	}
 	err = plate.Verify(ctx)
@@ -201,7 +201,7 @@ func (s stages) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
 				return nil
 			})
 		}
-		if err := p.plays(ctx, rt); err != nil {
+		if err := rt.Run(ctx); err != nil {
 			return err
 		}
 		got, err := orwl.Values[uint64](ctx, all)

@@ -141,10 +141,11 @@ type world struct {
 	log        record // of all processes
 	mu         sync.Mutex
 	complaints []string
-	reached    map[string]bool // rare states
-	wholes     []lives.Key     // the cuts that were whole
-	damaged    string          // a file of a cut that was damaged
-	over       bool            // a process of the command before had the result
+	reached    map[string]bool   // rare states
+	wholes     []lives.Key       // the cuts that were whole
+	dropped    map[uint64]uint64 // by run: the latest life in which its cuts were dropped at its end, unless there is one of the end: see lives.Judge
+	damaged    string            // a file of a cut that was damaged
+	over       bool              // a process of the command before had the result
 	running    sync.WaitGroup
 }
 
@@ -183,9 +184,9 @@ type process struct {
 
 	killed, left, disturbed, restoring atomic.Bool  // a fault has done that; it restores a cut
 	ran                                atomic.Int64 // for how long bodies have computed, in nanoseconds
-	lives, stages                      int          // stages: runs of this life that have ended
-	agrees                             bool         // a life has ended here, and the next one has not begun
-	done                               bool         // the program has ended well
+	lives                              int
+	agrees                             bool // a life has ended here, and the next one has not begun
+	done                               bool // the program has ended well
 	err                                error
 }
 
@@ -218,7 +219,7 @@ func (w *world) play() {
 // plays plays a command, and reports whether another one may go on with what this one has left on the disks.
 func (w *world) plays(c command) (more bool) {
 	before := w.count
-	w.command = c
+	w.command, w.dropped = c, make(map[uint64]uint64)
 	damaged := before > 0 && w.damage()
 	if c.count < len(w.disks) || w.over {
 		w.wholes = nil // no process sees all of their parts, or they were about to be removed
@@ -327,7 +328,7 @@ func (w *world) start(p *process, place launch.Place, listens func(string)) {
 	w.running.Go(func() {
 		defer p.cancel()
 		p.err = orwl.Run(ctx, o, func(ctx context.Context, rt *orwl.Runtime) error {
-			p.done, p.stages = false, 0
+			p.done = false
 			if p.lives++; p.lives == 1 && !p.late {
 				begun.Done()
 			}
@@ -348,16 +349,6 @@ func (p *process) isAgreeing(is bool) {
 	p.world.mu.Lock()
 	defer p.world.mu.Unlock()
 	p.agrees = is
-}
-
-// plays plays a run of a program.
-func (p *process) plays(ctx context.Context, rt *orwl.Runtime) error {
-	err := rt.Run(ctx)
-	if err == nil {
-		p.stages++
-		p.world.runEnds(uint64(p.stages))
-	}
-	return err
 }
 
 // errBits is a result that differs from the one of an undisturbed run.
@@ -399,12 +390,18 @@ func (w *world) seniorSeat() int {
 	return 0
 }
 
-// isWhole notes a whole cut. w.mu is held.
-func (w *world) isWhole(k lives.Key) {
+// isWhole notes a whole cut. A node may hear of it when others have dropped it. w.mu is held.
+func (w *world) isWhole(life uint64, k lives.Key) {
 	w.copied = true
-	if !slices.Contains(w.wholes, k) {
+	if (k.Round == lives.End || w.dropped[k.Run] < life) && !slices.Contains(w.wholes, k) {
 		w.wholes = append(w.wholes, k)
 	}
+}
+
+// drops notes that a node has dropped the cuts of a run. w.mu is held.
+func (w *world) drops(life, run uint64) {
+	w.dropped[run] = max(w.dropped[run], life)
+	w.wholes = slices.DeleteFunc(w.wholes, func(k lives.Key) bool { return k.Run == run && k.Round != lives.End })
 }
 
 // newest is the whole cut in which the program is furthest. w.mu is held, or no process lives.
@@ -415,16 +412,6 @@ func (w *world) newest() (k lives.Key) {
 		}
 	}
 	return k
-}
-
-// runEnds is called when a run of the program has ended on a node. All cuts of it but the one at its end may be dropped then, if former runs have
-// cuts: see lives.Judge.
-func (w *world) runEnds(run uint64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if run > 1 {
-		w.wholes = slices.DeleteFunc(w.wholes, func(k lives.Key) bool { return k.Run == run && k.Round != lives.End })
-	}
 }
 
 // beginsFrom judges the cut from which a life begins. Keeps says that no node was lost that had the only copy of a part. w.mu is held.
