@@ -64,10 +64,13 @@ func gameOf(spec locks.Spec, tree *topology.Tree, acquisitions, crashes int, way
 // search plays all searches of some kinds, for each lock that has them. The command orwl-lab sim plays the same.
 func search(t *testing.T, states int, kinds ...explore.Kind) {
 	t.Parallel()
-	for _, spec := range locks.All() {
+	for i, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, p := range playsOf(spec, kinds...) {
+			for k, p := range playsOf(spec, kinds...) {
+				if states == 0 && !rings.Takes(i+k, 4) {
+					continue
+				}
 				t.Run(p.Name, func(t *testing.T) {
 					t.Parallel() // all states of RMA-RW take minutes
 					r := p.Run(explore.Budget{States: states})

@@ -72,7 +72,7 @@ func nested(spec locks.Spec, way way, n int, rounds [][]lockstest.Nesting) sim.S
 
 var (
 	nestedStates    = rings.Size("locks.nestedstates", 100, 0, 0, "TestHemlockNestedExhaustively: states of each search; all of them, if 0")
-	nestedSchedules = rings.Size("locks.nested", 8, 100, 1600, "TestHemlockNestedBySeed: schedules of each game")
+	nestedSchedules = rings.Size("locks.nested", 8, 30, 1600, "TestHemlockNestedBySeed: schedules of each game")
 )
 
 // TestHemlockNestedExhaustively visits every state of small systems in which a
@@ -82,16 +82,22 @@ func TestHemlockNestedExhaustively(t *testing.T) {
 	t.Parallel()
 	both, reversed := lockstest.Nesting{Locks: []int{0, 1}}, lockstest.Nesting{Locks: []int{0, 1}, FromFirst: true}
 	first, second := lockstest.Nesting{Locks: []int{0}}, lockstest.Nesting{Locks: []int{1}}
-	for name, scripts := range map[string][][]lockstest.Nesting{
-		"two ranks, both locks twice":                  {{both, reversed}, {reversed, both}},
-		"a rank between two other ranks":               {{both}, {first}, {second}},
-		"the same, released in the order of acquiring": {{reversed}, {first}, {second}},
-		"back for the lock just handed over":           {{reversed, first}, {first}, {second}},
+	for i, row := range []struct {
+		name    string
+		scripts [][]lockstest.Nesting
+	}{
+		{"two ranks, both locks twice", [][]lockstest.Nesting{{both, reversed}, {reversed, both}}},
+		{"a rank between two other ranks", [][]lockstest.Nesting{{both}, {first}, {second}}},
+		{"the same, released in the order of acquiring", [][]lockstest.Nesting{{reversed}, {first}, {second}}},
+		{"back for the lock just handed over", [][]lockstest.Nesting{{reversed, first}, {first}, {second}}},
 	} {
-		for _, lock := range hemlocks {
+		for k, lock := range hemlocks {
 			for _, way := range []way{byOperations, direct} {
-				t.Run(fmt.Sprintf("%s/%s/%s", lock, way, name), func(t *testing.T) {
-					report := nested(specOf(t, lock), way, 2, scripts).Exhaust(sim.Limit{States: nestedStates.N()})
+				if nestedStates.N() == 0 && !rings.Takes(i+k, 4) {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s/%s/%s", lock, way, row.name), func(t *testing.T) {
+					report := nested(specOf(t, lock), way, 2, row.scripts).Exhaust(sim.Limit{States: nestedStates.N()})
 					if err := report.Err(); err != nil {
 						t.Fatal(err)
 					}

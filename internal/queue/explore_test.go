@@ -17,7 +17,7 @@ import (
 
 var (
 	seeds  = rings.Seeds("resource.seeds", 1000, 256_000, "TestSeeds, TestGuardSeeds: seeds")
-	states = rings.Size("resource.states", 1000, 8000, 200_000, "TestExhaust, TestGuardExhaust, TestPokeExhaust: states of each search; all of them, if 0")
+	states = rings.Size("resource.states", 1000, 4000, 200_000, "TestExhaust, TestGuardExhaust, TestPokeExhaust: states of each search; all of them, if 0")
 )
 
 // game is a system of ranks that each play a script on places of one resource. Each

@@ -96,16 +96,29 @@ func (r *Range) Part(n, d int) iter.Seq[uint64] {
 	}
 }
 
+// Takes reports whether this run plays case i of many that are searched as a whole. A change plays one of n cases, and which one
+// follows from its share: where n divides the number of shares, all changes together play all cases. Users and the nightly play all.
+func Takes(i, n int) bool {
+	k, _ := turn()
+	return Now() != Change || i%n == k%n
+}
+
 // share is the part of all seeds that this change plays.
 func share(all int) (first uint64, n int) {
-	k, of := 0, 16
+	k, of := turn()
+	begin, end := all*k/of, all*(k+1)/of
+	return uint64(begin), end - begin
+}
+
+// turn is what ORWL_SHARE says: this is share k of so many.
+func turn() (k, of int) {
+	k, of = 0, 16
 	if text := os.Getenv(Share); text != "" {
 		if _, err := fmt.Sscanf(text, "%d/%d", &k, &of); err != nil || k < 0 || of < 1 || k >= of {
 			panic(fmt.Sprintf("%s is %q: want K/N, such as 3/16, with K below N", Share, text))
 		}
 	}
-	begin, end := all*k/of, all*(k+1)/of
-	return uint64(begin), end - begin
+	return k, of
 }
 
 // Set is called by package flag.

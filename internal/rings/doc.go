@@ -18,7 +18,8 @@
 //
 // Users play the first seeds. The nightly plays all of them. A change plays one share, and
 // ORWL_SHARE=3/16 says which: CI derives it from the commit. So what a change is rejected by, a
-// nightly has rejected or will.
+// nightly has rejected or will. Searches that take long are dealt likewise: rings.Takes(i, 4) is
+// true for one of four of them.
 //
 // # Tests that compute
 //

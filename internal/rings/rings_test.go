@@ -2,6 +2,7 @@ package rings
 
 import (
 	"flag"
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -147,6 +148,25 @@ func TestSeeds(t *testing.T) {
 	for _, text := range []string{"", "x", "-1", "1+x", "-1+2"} {
 		if set.Set("seeds", text) == nil {
 			t.Errorf("-seeds %q is accepted", text)
+		}
+	}
+}
+
+// All changes together take each case, and users and the nightly take all.
+func TestTakes(t *testing.T) {
+	for ring, want := range map[string]int{"": 16, "change": 4, "night": 16} {
+		t.Setenv(Variable, ring)
+		for i := range 10 {
+			got := 0
+			for k := range 16 {
+				t.Setenv(Share, fmt.Sprintf("%d/16", k))
+				if Takes(i, 4) {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("in ring %q %d of 16 shares take case %d, want %d", ring, got, i, want)
+			}
 		}
 	}
 }

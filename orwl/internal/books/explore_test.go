@@ -19,7 +19,7 @@ import (
 
 var (
 	seeds  = rings.Seeds("books.seeds", 300, 160_000, "TestSeeds: seeds")
-	states = rings.Size("books.states", 3000, 30_000, 0, "TestExhaust: states of each search; 0: all")
+	states = rings.Size("books.states", 3000, 12_000, 0, "TestExhaust: states of each search; 0: all")
 )
 
 // game is a program whose tasks stand in the books of some workers.

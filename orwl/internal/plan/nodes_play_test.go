@@ -362,7 +362,7 @@ func TestVariants(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()
 	const systems = 1000
-	for _, row := range []struct {
+	for i, row := range []struct {
 		name         string
 		variant      variant
 		equal, mixed [4]int // systems by outcome, where all tasks have two rounds, and where they differ
@@ -378,6 +378,9 @@ func TestVariants(t *testing.T) {
 		{"no version if nothing changed", silent, [4]int{753, 0, 0, 247}, [4]int{837, 0, 0, 163}},
 		{"an end is not sent", endless, [4]int{1000, 0, 0, 0}, [4]int{795, 0, 0, 205}},
 	} {
+		if !rings.Takes(i, 4) {
+			continue
+		}
 		for equal, want := range map[bool][4]int{true: row.equal, false: row.mixed} {
 			var got [4]int
 			for seed := range uint64(systems) {

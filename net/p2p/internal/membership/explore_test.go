@@ -59,7 +59,7 @@ func explore(first *world) (states int, bad []move, why string) {
 // and those in which messages overtake each other.
 func TestEverySchedule(t *testing.T) {
 	rings.Computes(t)
-	for _, c := range []struct {
+	for i, c := range []struct {
 		nodes, left, faults, backs int
 		loose, far                 bool // far: nodes never were in touch
 		parks, cuts                int
@@ -77,7 +77,7 @@ func TestEverySchedule(t *testing.T) {
 		{nodes: 3, faults: 3, backs: 1, wide: 2}, {nodes: 3, faults: 2, backs: 1, loose: true, wide: 2},
 		{nodes: 3, faults: 2, backs: 1, wide: 2}, {nodes: 3, left: 1, faults: 3, backs: 1, loose: true, wide: 2},
 	} {
-		if c.wide > wide.N() {
+		if c.wide > wide.N() || c.wide == 1 && !rings.Takes(i, 4) {
 			continue
 		}
 		w := newWorld(c.nodes, c.left, c.faults)
