@@ -19,7 +19,7 @@ import (
 
 var trial = mutants.Flags("locks")
 
-// telling are the mutants that each change tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"side.go side.complete: s.w.FlushAll(): dropped",
 	"side.go side.end: s.broken(): false",
@@ -117,7 +117,7 @@ func TestMutants(t *testing.T) {
 	t.Parallel()
 	(&mutants.Plan{
 		Files: mutated, Rules: rules, Switches: filepath.Join("testdata", "mutants", "switches.go"), Replace: withoutProcesses(t),
-		Stages: stages, Telling: telling, Page: "testdata/survivors.md",
+		Stages: stages, Telling: telling, Turn: 1, Page: "testdata/survivors.md",
 	}).Run(t, *trial)
 }
 

@@ -44,7 +44,7 @@ func TestTermsOfAnyLease(t *testing.T) {
 
 var trial = mutants.Flags("leases")
 
-// telling are the mutants that each change tries: each term of the inequality.
+// telling are the mutants that a change tries: each term of the inequality.
 var telling = []string{
 	"terms.go Terms.LetsGo: sent + int64(t.Lease-t.Skew): other sign",
 	"terms.go Terms.LetsGo: t.Lease-t.Skew: other sign",
@@ -70,6 +70,6 @@ func TestMutants(t *testing.T) {
 			{Name: "play", Package: filepath.Join("..", "..", "net", "p2p", "internal", "lease"), Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-lease.seeds", "3000"}, Limit: 20 * time.Second},
 			{Name: "sums", Tests: "^TestTerms", Limit: 20 * time.Second},
 		},
-		Telling: telling,
+		Telling: telling, Turn: 2,
 	}).Run(t, *trial)
 }

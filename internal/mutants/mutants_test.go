@@ -84,6 +84,24 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// One change of four tries the telling mutants of a plan. The nightly tries them, too.
+func TestTurn(t *testing.T) {
+	rings.Needs(t, rings.Change) // it builds a test binary
+	t.Chdir("testdata/specimen")
+	p := specimen("explained.md")
+	p.Telling, p.Turn = []string{"no such mutant"}, 1
+	for ring, want := range map[string][]int{"change": {0, 1, 0, 0, 0, 1}, "night": {1}} {
+		t.Setenv(rings.Variable, ring)
+		for share, errors := range want {
+			t.Setenv(rings.Share, fmt.Sprintf("%d/16", share))
+			r := &recorder{TB: t}
+			if p.Run(r, Trial{}); len(r.errors) != errors {
+				t.Errorf("in ring %q share %d says %q, want %d errors", ring, share, r.errors, errors)
+			}
+		}
+	}
+}
+
 // The tests of a mutant do not see the ring.
 func TestWithoutRing(t *testing.T) {
 	t.Setenv(rings.Variable, "night")

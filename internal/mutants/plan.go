@@ -22,8 +22,10 @@ type Plan struct {
 	// Tags are the build tags of the tests.
 	Tags   string
 	Stages []Stage
-	// Telling are the mutants that each change tries, with the first two stages.
+	// Telling are the mutants that a change tries, with the first two stages. Every fourth change does, and Turn says which of
+	// four: to build the tests of all packages with their mutants takes a minute.
 	Telling []string
+	Turn    int
 	// Page explains the mutants that survive. If it is empty, none may.
 	Page string
 }

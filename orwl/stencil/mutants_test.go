@@ -11,7 +11,7 @@ import (
 
 var mutantTrial = mutants.Flags("stencil")
 
-// telling are the mutants that every test run tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"memory.go memory[T].load: n == 1: always",
 	"watch.go Grid.Spent: going = going || !over: dropped",
@@ -41,7 +41,7 @@ func TestMutants(t *testing.T) {
 				Flags: []string{"-test.short", "-test.skip", "^TestMutants$", "-rapid.nofailfile", "-rapid.seed=1"},
 			},
 		},
-		Telling: telling,
-		Page:    "testdata/survivors.md",
+		Telling: telling, Turn: 3,
+		Page: "testdata/survivors.md",
 	}).Run(t, *mutantTrial)
 }

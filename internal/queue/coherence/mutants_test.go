@@ -12,7 +12,7 @@ import (
 
 var trial = mutants.Flags("coherence")
 
-// telling are the mutants that each change tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"guest.go Home.release: found == nil || h.guests[*found].state != told || h.guests[*found].fen...: without the second",
 	"mirror_step.go Mirror.Step: m.Fence == r.wrote: always",
@@ -55,7 +55,7 @@ func TestMutants(t *testing.T) {
 			Fields:      []string{"Message", "Operation", "Event", "Stamp", "guest", "peer", "request"},
 			Returns:     true,
 		},
-		Stages: stages, Telling: telling, Page: "testdata/survivors.md",
+		Stages: stages, Telling: telling, Turn: 3, Page: "testdata/survivors.md",
 	}).Run(t, *trial)
 }
 

@@ -11,7 +11,7 @@ import (
 
 var tried = mutants.Flags("balance")
 
-// telling are the mutants that every change tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"shares.go Shares: least = 1: dropped",
 	"watch.go Watch.Add: w.windows < leastWindows || w.lost < price: without the first",
@@ -36,6 +36,6 @@ func TestMutants(t *testing.T) {
 		Stages: []mutants.Stage{
 			{Name: "tests", Tests: ".", Flags: []string{"-balance.seeds", "2000", "-test.skip", "^TestMutants$"}, Limit: 30 * time.Second},
 		},
-		Telling: telling, Page: "testdata/survivors.md",
+		Telling: telling, Turn: 3, Page: "testdata/survivors.md",
 	}).Run(t, *tried)
 }

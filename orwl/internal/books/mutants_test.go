@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
-// telling are the mutants that every change tries: each side of the two handshakes, and what hangs.
+// telling are the mutants that a change tries: each side of the two handshakes, and what hangs.
 var telling = []string{
 	"pool.go book.publish: p.store(&p.counters[c].done, round): dropped",
 	"book.go book.hang: p.store(&e.armed, 1): dropped",
@@ -42,6 +42,6 @@ func TestMutants(t *testing.T) {
 			{Name: "suite", Tests: ".", Flags: []string{"-test.skip", "^Test(Mutants|Exhaust|Seeds)$"}, Limit: 30 * time.Second},
 			{Name: "more seeds", Tests: "^Test(Exhaust|Seeds)$", Flags: []string{"-books.seeds", "100000", "-books.states", "40000"}, Limit: 2 * time.Minute},
 		},
-		Telling: telling,
+		Telling: telling, Turn: 2,
 	}).Run(t, mutants.Trial{})
 }

@@ -11,7 +11,7 @@ import (
 
 var tried = mutants.Flags("folder")
 
-// telling are the mutants that every change tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"folder.go Folder.save: err = to.Sync(): dropped",
 	"folder.go Folder.Look: errors.Is(bad, fs.ErrNotExist): never",
@@ -37,6 +37,6 @@ func TestMutants(t *testing.T) {
 		Stages: []mutants.Stage{
 			{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$"}, Limit: 30 * time.Second},
 		},
-		Telling: telling,
+		Telling: telling, Turn: 2,
 	}).Run(t, *tried)
 }

@@ -11,7 +11,7 @@ import (
 
 var tried = mutants.Flags("lives")
 
-// telling are the mutants that every change tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"keeper.go Keeper.completed: k.life.Nodes > 1: never",
 	"keeper.go Keeper.current: k.began && of.Life == k.life.Number: without the second",
@@ -39,6 +39,6 @@ func TestMutants(t *testing.T) {
 			{Name: "tests", Tests: ".", Flags: []string{"-lives.seeds", "5000", "-test.skip", "^TestMutants$"}, Limit: 30 * time.Second},
 			{Name: "more seeds", Tests: "^TestSeeds$", Flags: []string{"-lives.seeds", "150000"}, Limit: time.Minute},
 		},
-		Telling: telling, Page: "testdata/survivors.md",
+		Telling: telling, Turn: 1, Page: "testdata/survivors.md",
 	}).Run(t, *tried)
 }

@@ -10,7 +10,7 @@ import (
 
 var trial = mutants.Flags("plan")
 
-// telling are the mutants that every change tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"plan.go draft.find: d.alike(q): always",
 	"plan.go draft.alike: n == Open || n != d.task(q[0]).Rounds: without the first",
@@ -37,6 +37,6 @@ func TestMutants(t *testing.T) {
 		Stages: []mutants.Stage{
 			{Name: "tests", Tests: "%s", Flags: []string{"-test.skip", "^TestMutants$", "-plan.seeds", "1000", "-plan.nodeseeds", "20"}, Limit: 30 * time.Second},
 		},
-		Telling: telling,
+		Telling: telling, Turn: 3,
 	}).Run(t, *trial)
 }

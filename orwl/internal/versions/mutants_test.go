@@ -12,7 +12,7 @@ import (
 
 var trial = mutants.Flags("versions")
 
-// telling are the mutants that every change tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"node.go Node.findReaders: read.heard = true: dropped",
 	"step.go Node.rest: n.writers.Add(-1): dropped",
@@ -51,6 +51,6 @@ func TestMutants(t *testing.T) {
 			{Name: "tests", Tests: ".", Flags: []string{"-test.failfast", "-test.skip", "^TestMutants$", "-versions.seeds", "150", "-versions.share", "200"}, Limit: time.Minute},
 			{Name: "more seeds", Tests: "^(TestRandom|TestEverySmallProgram)$", Flags: []string{"-test.failfast", "-versions.seeds", "10000", "-versions.share", "20"}, Limit: 4 * time.Minute, Long: true},
 		},
-		Telling: telling,
+		Telling: telling, Turn: 3,
 	}).Run(t, *trial)
 }

@@ -11,7 +11,7 @@ import (
 
 var mutantTrial = mutants.Flags("gathering")
 
-// telling are the mutants that each change tries: what a new chair is told, and what it makes of it.
+// telling are the mutants that a change tries: what a new chair is told, and what it makes of it.
 var telling = []string{
 	"member.go Member.takeGift: last.Key.Round >= k.Round: never",
 	"member.go Member.takeGift: in.Try < had.try: never",
@@ -40,6 +40,6 @@ func TestMutants(t *testing.T) {
 			{Name: "some seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-gathering.seeds", "400"}, Limit: 20 * time.Second},
 			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-gathering.seeds", "2000"}, Limit: time.Minute},
 		},
-		Telling: telling, Page: "testdata/survivors.md",
+		Telling: telling, Turn: 2, Page: "testdata/survivors.md",
 	}).Run(t, *mutantTrial)
 }

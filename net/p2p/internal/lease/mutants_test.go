@@ -11,7 +11,7 @@ import (
 
 var trial = mutants.Flags("lease")
 
-// telling are the mutants that each change tries.
+// telling are the mutants that a change tries.
 var telling = []string{
 	"contact.go Contact.Takes: c.Hears(now): dropped",
 }
@@ -31,6 +31,6 @@ func TestMutants(t *testing.T) {
 			Returns:  true,
 		},
 		Stages:  []mutants.Stage{{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-lease.seeds", "3000"}, Limit: 20 * time.Second}},
-		Telling: telling, Page: "testdata/survivors.md",
+		Telling: telling, Turn: 1, Page: "testdata/survivors.md",
 	}).Run(t, *trial)
 }
