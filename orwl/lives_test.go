@@ -293,8 +293,11 @@ func TestComes(t *testing.T) {
 					if round == 50 {
 						comes()
 					}
-					if rt.Nodes() < count { // slow enough for the third node
-						busy(2_000_000)
+					for i == 0 && round == 60 && lives[i] == 1 && !rt.o.Nodes.node.others() { // until the third node knocks
+						<-time.After(time.Millisecond)
+					}
+					if rt.Nodes() < count { // so that the cut comes before the end
+						<-time.After(2 * time.Millisecond)
 					}
 					return nil
 				})

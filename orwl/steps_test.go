@@ -26,7 +26,7 @@ var stepBars = map[int]struct{ functions, files int }{
 
 // TestStepIsShort counts the functions that a round passes.
 func TestStepIsShort(t *testing.T) {
-	rings.Needs(t, rings.Change)
+	rings.Needs(t, rings.Night)
 	if testing.Short() || invariant.Enabled || rings.Race {
 		t.Skip("needs the go command and some seconds, and the ordinary build: asserts are no part of a step")
 	}
