@@ -37,6 +37,7 @@ type options struct {
 	verify, json     bool
 	why, pin         bool
 	out, trace, plot string // names of files, or none
+	survive          string // a folder, or none
 	metrics          string // host:port, or none
 	linger           time.Duration
 }
@@ -89,6 +90,7 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs.Var(command.Switch(&o.json), "json", command.Usage("json", ", instead of the table"))
 	fs.Var(command.File(&o.out, ".npy"), "out", command.Usage("out", ", the final matrix with its ring, to `FILE`.npy, for NumPy"))
 	fs.Var(command.File(&o.plot, ".png", ".gif"), "plot", "draw the field, and how much each block waited, in `FILE`.png, or the whole run as a film in FILE.gif")
+	fs.StringVar(&o.survive, "survive", "", "keep the run in `FOLDER`, and go on with what is there when all nodes were gone")
 
 	fs.Var(command.Switch(&o.why), "why", command.Usage("why", ", and where each frontier is kept, on standard error when the run begins"))
 	fs.Var(command.File(&o.trace, ".json"), "trace", "write what each task did to `FILE`.json, for Perfetto or orwl trace")
@@ -108,7 +110,7 @@ that needs more memory than is free is refused.`,
 	Groups: []command.Group{
 		{Title: "what to compute", Flags: "grid block iters init kernel sweeps tasks verify"},
 		{Title: "where", Flags: "nodes ssh join pin"},
-		{Title: "output", Flags: "json out plot"},
+		{Title: "output", Flags: "json out plot survive"},
 		{Title: "watching", Flags: "why trace metrics metrics-linger"},
 	},
 }

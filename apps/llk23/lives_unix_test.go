@@ -14,13 +14,15 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/internal/freeport"
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // endVariable says which node sends itself which signal, and when, for the program mortal: SEAT SIGNAL NUMBER WHAT. It does so when
-// it calls its kernel for the time of that number, to sweep its blocks or to verify the result.
+// it calls its kernel for the time of that number, to sweep its blocks or to verify the result. If WHAT is cut, SEAT is a folder, and each node
+// does so when a cut is there.
 const endVariable = "LLK23_TEST_END"
 
 func init() { programs["mortal"] = mortal }
@@ -32,7 +34,18 @@ func mortal() int {
 	if _, err := fmt.Sscan(os.Getenv(endVariable), &seat, &signal, &number, &what); err != nil {
 		panic(err)
 	}
-	if k := kernels["listing"]; seat == os.Getenv("ORWL_NODE") {
+	switch k := kernels["listing"]; {
+	case what == "cut":
+		sweep := k.sweep
+		k.sweep = func(b *block, from, to int) {
+			if cuts, _ := filepath.Glob(filepath.Join(seat, "*.cut")); len(cuts) > 0 { // the pattern is right
+				_ = syscall.Kill(os.Getpid(), syscall.Signal(signal))
+			}
+			<-time.After(time.Millisecond) // the cut comes before the end
+			sweep(b, from, to)
+		}
+		kernels["listing"] = k
+	case seat == os.Getenv("ORWL_NODE"):
 		sweep := k.sweep
 		var calls atomic.Int64
 		k.sweep = func(b *block, from, to int) {
@@ -138,6 +151,35 @@ func TestOutlivesAlone(t *testing.T) {
 				outlived(t, all, e.says)
 			}
 		})
+	}
+}
+
+// TestGoesOn ends the only process when a cut is on disk. The same command goes on from there.
+func TestGoesOn(t *testing.T) {
+	rings.Computes(t)
+	t.Parallel()
+	dir := t.TempDir()
+	args := append(slices.Clone(lifeArgs), "-survive", dir)
+	run := func(program ...string) (out, errs bytes.Buffer, err error) {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+		cmd.Env = append(os.Environ(), program...)
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		err = cmd.Run()
+		return out, errs, err
+	}
+	if out, errs, err := run(envProgram+"=mortal", endVariable+"="+dir+" 9 0 cut"); err == nil {
+		t.Fatalf("it was not killed: %s%s", out.String(), errs.String())
+	}
+	out, errs, err := run(envProgram + "=1")
+	if err != nil || !strings.Contains(errs.String(), "the run goes on from its folder") {
+		t.Fatalf("%v: %s", err, errs.String())
+	}
+	var got report
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || !got.Verified || got.SHA256 != lifeSHA256 {
+		t.Errorf("want a verified result: %s, %v", out.String(), err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "*.cut")); err != nil || len(left) > 0 {
+		t.Errorf("the folder still has %v, %v", left, err)
 	}
 }
 

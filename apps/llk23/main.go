@@ -126,7 +126,7 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (r *report, err error) {
 	var f *field // of this life
 	known := &past{Seat: j.place.Node}
 	o := orwl.Options{
-		Stall: stall, Log: log, PinWorkers: j.pin,
+		Stall: stall, Log: log, PinWorkers: j.pin, Survive: orwl.Survive{Folder: j.survive},
 		Observers: append(j.monitor.Observers(), observe(func(e orwl.Event) { f.Observe(e) })),
 		Join:      orwl.JoinOptions{Place: &j.place, Network: nodes.Network{Registerer: j.monitor.Registerer()}},
 	}
