@@ -537,7 +537,7 @@ func (c *cuts) asks(ctx context.Context) {
 		return
 	}
 	wanted, alone := c.keeper.Wanted(), c.life.Nodes < 2 && !c.life.Disk && c.rt.o.Nodes.survival.seed == 0
-	if c.life.Me != 0 || asking || !wanted && (alone || now.Before(c.next)) || c.planned.Load() == nil {
+	if c.life.Me != 0 || asking || !wanted && (alone || now.Before(c.next)) || c.planned.Load() == nil || len(c.number) == 0 {
 		return
 	}
 	for _, t := range c.tasks {

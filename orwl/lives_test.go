@@ -187,6 +187,18 @@ func TestLives(t *testing.T) {
 	}
 }
 
+// TestLivesOfNoTasks runs a program without tasks. It has a cut at its end, and goes on when a node waits for that.
+func TestLivesOfNoTasks(t *testing.T) {
+	t.Parallel()
+	for node, err := range runOn(2, Options{Survive: Survive{Interval: time.Nanosecond}}, func(ctx context.Context, _ int, rt *Runtime) error {
+		return rt.Run(ctx)
+	}) {
+		if err != nil {
+			t.Errorf("node %d: %v", node, err)
+		}
+	}
+}
+
 // TestLeaves has a node asked to leave, as by SIGTERM. The others go on from a cut without it, and no node has an error.
 func TestLeaves(t *testing.T) {
 	c := chain{tasks: 7, rounds: 300, ends: map[int]int{3: 10, 5: 150, 6: 299}}

@@ -31,6 +31,22 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestNoTasks has a program without tasks end. No node sends a record, and the cut at the end is whole.
+func TestNoTasks(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}})
+	out := k.Ask(End)
+	for to := range 2 {
+		if len(out) != 2 || out[to].To != to || out[to].Kind != Whole || out[to].Round != End {
+			t.Fatalf("the chair says %+v", out)
+		}
+	}
+	k.Take(0, out[0].Message)
+	if asking, _ := k.Asking(); !k.Settled() || !asking {
+		t.Errorf("settled is %t, and no cut can follow is %t", k.Settled(), asking)
+	}
+}
+
 // TestChooseRun chooses a cut for each run. One of another program is not taken.
 func TestChooseRun(t *testing.T) {
 	held := func(life, run, round, program uint64) Held { return Held{Key{life, run, round}, 0, 2, 2, program} }

@@ -338,6 +338,10 @@ func (k *Keeper) Whole() Key { return k.whole }
 
 // Ask has the chair ask for a cut after a round, or at the End of the run when all tasks have ended. It is for node 0, if no cut is under way.
 func (k *Keeper) Ask(round uint64) []Letter {
+	if k.life.Total == 0 { // a program without tasks has no parts, so its cuts are whole
+		k.chair.whole = round
+		return k.tellWhole()
+	}
 	k.chair.asked = round
 	clear(k.chair.have)
 	clear(k.chair.saved)
