@@ -8,6 +8,13 @@
 
 #define LANES (BYTES/SIZE)
 
+// FETCH4 fetches four vectors into the cache, ahead of the address in R8.
+#define FETCH4 \
+	PREFETCHT0 const_ahead(R8)           \
+	PREFETCHT0 const_ahead+BYTES(R8)     \
+	PREFETCHT0 const_ahead+(2*BYTES)(R8) \
+	PREFETCHT0 const_ahead+(3*BYTES)(R8)
+
 // Cells of 64 bits.
 #define SIZE 8
 #define SPREAD VBROADCASTSD

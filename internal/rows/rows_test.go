@@ -123,6 +123,28 @@ func testSumBox[T Cell](t *testing.T) {
 	}
 }
 
+// The term that leads is the first to need new memory: the row after a cell, the next plane, or the only field beside next.
+func TestLeading(t *testing.T) {
+	from, to := make([]float64, 100), make([]float64, 100)
+	at := func(cells []float64, first int) Box[float64] { return Box[float64]{Cells: cells, First: first} }
+	next := at(to, 20)
+	for _, c := range []struct {
+		terms []Box[float64]
+		want  int
+	}{
+		{[]Box[float64]{at(from, 20), at(from, 10), at(from, 30), at(from, 19), at(from, 21)}, 2},
+		{[]Box[float64]{at(from, 30), at(from, 20)}, 0},
+		{[]Box[float64]{next, at(from, 5)}, 1},
+		{[]Box[float64]{at(from, 5), next}, 0},
+		{[]Box[float64]{next}, 0},
+		{[]Box[float64]{at(to, 0), at(to, 21), next}, 1},
+	} {
+		if got := leading(next, c.terms); got != c.want {
+			t.Errorf("of %v leads term %d, want %d", c.terms, got, c.want)
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	box := func(planes, rows, cells, row int) Box[float64] {
 		return Box[float64]{Cells: make([]float64, 100), Size: [3]int{planes, rows, cells}, Row: row, Plane: 50}

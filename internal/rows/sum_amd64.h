@@ -48,6 +48,12 @@ four:
 	LEAQ         (4*LANES)(DX), R11
 	CMPQ         R11, CX
 	JGT          one
+	MOVQ         lines_lead(R13), R12
+	MOVQ         (BX)(R12*1), R12
+	LEAQ         (R12)(DX*SIZE), R8
+	FETCH4
+	LEAQ         (DI)(DX*SIZE), R8
+	FETCH4
 	MOVQ         SI, R8
 	MOVQ         BX, R9
 	MOVQ         AX, R10
@@ -73,13 +79,6 @@ term4:
 	ADDS       B1, A1, A1
 	ADDS       B2, A2, A2
 	ADDS       B3, A3, A3
-	CMPQ         lines_ahead(R13), $0
-	JEQ          term4
-	ADDQ         lines_ahead(R13), R12
-	PREFETCHT0   (R12)(DX*SIZE)
-	PREFETCHT0   BYTES(R12)(DX*SIZE)
-	PREFETCHT0   (2*BYTES)(R12)(DX*SIZE)
-	PREFETCHT0   (3*BYTES)(R12)(DX*SIZE)
 	JMP          term4
 
 store4:

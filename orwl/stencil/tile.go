@@ -88,6 +88,9 @@ func (t *tile) stopIn(data []byte) int {
 	return int(typed.Slice[int64](data[t.layout.stop:][:8])[0])
 }
 
+// A field begins at a line of memory of so many bytes, if its elements allow: a vector that lies in two lines takes as long as two.
+const line = 64
+
 // kind has all on which the shape of a block depends.
 type kind struct {
 	size        vec
@@ -132,6 +135,7 @@ func (g *Grid) newShape(at vec) *shape {
 		if !f.changes() {
 			n = 0
 		}
+		s.layout.bytes = divideUp(s.layout.bytes, line) * line
 		s.layout.add(n, f.elementBytes())
 	}
 	s.layout.stop = -1
