@@ -83,7 +83,7 @@ const explorations = "TestExhaust|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAn
 
 // orders are the tests of the order in which ranks get a lock, and of rules. All together take three seconds.
 const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestWaitersThatStay|TestGoneWriter.*|" +
-	"TestHighHasItsShare|TestCNA.*|TestCST.*|TestCLoFLevels|TestCLoFByName|TestReciprocating.*|TestTWAWaitsApart|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
+	"TestHighHasItsShare|TestCNA.*|TestCST.*|TestCLoFLevels|TestCLoFByName|TestReciprocating.*|TestTWAWaitsApart|TestSurvivors.*|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
 	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning|TestWriterMindsTuning|TestMindsTunedTR)$"
 
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
@@ -188,11 +188,11 @@ var rules = mutants.Rules{
 }
 
 // computing are the files whose fields, counts and amounts are mutated, too.
-var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian)`)
+var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian|recoverable)`)
 
 // spared are functions that are no part of a protocol: they make locks, count what
 // happened, and say how long a rank stays away.
-var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots|tlps$|tlpByName|tlpOver|crws$|crwByName|crwOver|spinQueues|cnas$|cloFs$|cloFByName$|cloFOf$|newOfElement$|stridesOf$|perElement$|power$)`)
+var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots|tlps$|tlpByName|tlpOver|crws$|crwByName|crwOver|recoverables$|recoverableByName|recoverableOver|spinQueues|cnas$|cloFs$|cloFByName$|cloFOf$|newOfElement$|stridesOf$|perElement$|power$)`)
 
 // accesses are the methods of a word whose mistakes are no choice of operands, and what
 // these mistakes are.
