@@ -12,6 +12,7 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/explore"
+	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
@@ -119,6 +120,21 @@ func playsOf(spec locks.Spec, kinds ...explore.Kind) (plays []explore.Play) {
 func TestExhaust(t *testing.T) {
 	rings.Computes(t)
 	search(t, states.N(), explore.States)
+}
+
+// TestExhaustThree visits every state of three ranks of ALock: one neighbour of the home, and two others.
+func TestExhaustThree(t *testing.T) {
+	rings.Computes(t)
+	t.Parallel()
+	spec := specOf(t, "ALock")
+	for _, way := range waysOf(spec) {
+		g := gameOf(spec, machine(t, "node:3 core:1"), 1, 0, way)
+		r := g.Exhaust(sim.Faults{}, func(*locks.Options) {}, sim.Limit{States: states.N()})
+		if r.Failure != nil {
+			t.Fatalf("%s: %v", g, r.Failure)
+		}
+		t.Logf("%s: %d states, all of them: %t", way, r.States, r.Complete)
+	}
 }
 
 // smallMachines have few ranks. So a defect shows when few steps come in a certain order.

@@ -165,6 +165,7 @@ func TestBatches(t *testing.T) {
 		{"CNA", 9, []int{4, 5, 1, 6, 7, 2}, []int{1, 2, 4, 5, 6, 7}},
 		{"Fissile", 9, []int{1, 4, 2, 5, 3, 6}, []int{1, 2, 3, 4, 5, 6}},
 		{"TWA", 0, []int{1, 4, 2, 5, 3, 6}, []int{1, 4, 2, 5, 3, 6}},
+		{"R-MCS", 0, []int{6, 3, 5, 2, 4, 1}, []int{6, 3, 5, 2, 4, 1}},
 		{"Reciprocating", 0, []int{1, 4, 2, 5}, []int{5, 2, 4, 1}},
 		// A releaser parks its successor if there is another one. The eldest comes back after Batch
 		// acquisitions, and the newest one where no rank waits.

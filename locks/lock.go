@@ -229,8 +229,8 @@ func (s Spec) knowsWaiters() bool {
 func (s Spec) costOfAlone() (none, one Operations) {
 	look := Operations{Gets: 1}
 	switch local := s.Name[strings.LastIndex(s.Name, "-")+1:]; {
-	case s.Name == "HMCS", s.Name == "RMA-MCS":
-		return look, Operations{} // each level but the finest is at another rank
+	case s.Name == "HMCS", s.Name == "RMA-MCS", s.Name == "ALock":
+		return look, Operations{} // each level but the finest, or the other tail, is at another rank
 	case local == "TKT", local == "TWA":
 		return look.plus(look), look.plus(look)
 	case local == "TTS", local == "RH", local == "Reciprocating", strings.Contains(s.Name, "CLH"), strings.Contains(s.Name, "HEM"):

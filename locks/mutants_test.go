@@ -33,6 +33,7 @@ var telling = []string{
 	"reciprocating.go reciprocal.enter: r.succ == r.stop: never",
 	"ticket.go twa.Release: slot.accumulate(1): wakes no rank",
 	"malthusian.go malthusian.revive: q.link(q.rear, 0): dropped",
+	"alock.go alock.give: l.call.accumulate(1): dropped",
 	"shfl.go shuffler.shuffle: s.link(prev, behind): dropped",
 	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
 	"cst.go cst.find: next.CompareAndSwap(0, uint64(l.rank)+1): not atomic",
@@ -72,6 +73,7 @@ var mutated = []mutants.File{
 	{Name: "clof.go", Tests: "CLoF-.*"},
 	{Name: "reciprocating.go", Tests: "Reciprocating|CLoF-HEM-Reciprocating-TKT"},
 	{Name: "malthusian.go", Tests: "MCSCR"},
+	{Name: "alock.go", Tests: "ALock"},
 	{Name: "tlp.go", Tests: "P-MCS-MCS|P-TKT-TKT|P-HMCS-MCS"},
 	{Name: "recoverable.go", Tests: "R-MCS|R-C-MCS-MCS|R-RMA-RW|R-TKT"},
 	{Name: "recoverable_rw.go", Tests: "R-RMA-RW|R-foMPI-RW"},
@@ -79,11 +81,11 @@ var mutated = []mutants.File{
 }
 
 // explorations are the tests that search schedules.
-const explorations = "TestExhaust|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips|TestCLoFNames|TestSurvivesAnywhere|TestSurvivalSeeds"
+const explorations = "TestExhaust|TestExhaustThree|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips|TestCLoFNames|TestSurvivesAnywhere|TestSurvivalSeeds"
 
 // orders are the tests of the order in which ranks get a lock, and of rules. All together take three seconds.
 const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestWaitersThatStay|TestGoneWriter.*|" +
-	"TestHighHasItsShare|TestCNA.*|TestCST.*|TestCLoFLevels|TestCLoFByName|TestReciprocating.*|TestTWAWaitsApart|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
+	"TestHighHasItsShare|TestCNA.*|TestCST.*|TestCLoFLevels|TestCLoFByName|TestReciprocating.*|TestTWAWaitsApart|TestSurvivors.*|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
 	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning|TestWriterMindsTuning|TestMindsTunedTR)$"
 
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
@@ -188,11 +190,11 @@ var rules = mutants.Rules{
 }
 
 // computing are the files whose fields, counts and amounts are mutated, too.
-var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian)`)
+var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian|recoverable|alock)`)
 
 // spared are functions that are no part of a protocol: they make locks, count what
 // happened, and say how long a rank stays away.
-var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots|tlps$|tlpByName|tlpOver|crws$|crwByName|crwOver|spinQueues|cnas$|cloFs$|cloFByName$|cloFOf$|newOfElement$|stridesOf$|perElement$|power$)`)
+var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots|tlps$|tlpByName|tlpOver|crws$|crwByName|crwOver|recoverables$|recoverableByName|recoverableOver|spinQueues|cnas$|cloFs$|cloFByName$|cloFOf$|newOfElement$|stridesOf$|perElement$|power$)`)
 
 // accesses are the methods of a word whose mistakes are no choice of operands, and what
 // these mistakes are.

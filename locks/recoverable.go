@@ -59,6 +59,9 @@ var ErrPriorHolderLost = errors.New("locks: the holder before was lost: what it 
 // several ranks may wait at the owner word, and one of them takes it. A living owner keeps it
 // through any number of losses.
 //
+// A rank sleeps only until the word that it has marked changes. So an owner wakes ranks only if the
+// mark is there, and a rank that finds another owner marks the word again.
+//
 // Invariant: the rank in the owner word holds the lock, if it lives. Only the owner clears it, and
 // only a rank that knows the owner to be lost replaces it. A window knows that only of a rank
 // whose operations are over.
@@ -111,8 +114,8 @@ func (l *recoverable) make(lock *Lock, w rma.Window, x Spec, before int) {
 		l.survivor = mortal{w, new(rma.Epoch)}
 	}
 	width := bits.Len(uint(l.topo.Ranks()))
-	l.me, l.ranks = uint64(l.rank)+1, 1<<width-1
 	l.waiting, l.torn, l.fence = 1<<width, 2<<width, 4<<width
+	l.me, l.ranks = uint64(l.rank)+1, l.waiting-1
 }
 
 // mortal is a window that fails when a rank is lost, as a Survivor: it has one epoch.
@@ -166,9 +169,6 @@ func (l *recoverable) Acquire(ctx context.Context) error {
 		if _, err := l.enter(ctx, writing); err != nil {
 			return err
 		}
-	}
-	if err := l.decided(); err != nil {
-		return err
 	}
 	l.acquired(writing, waited)
 	return nil
@@ -232,7 +232,7 @@ func (l *recoverable) lead(ctx context.Context, e *rma.Epoch, m mode) (*rma.Epoc
 			return nil, err
 		}
 		owner := v & l.ranks
-		switch lost := owner != 0 && e.Lost(Rank(owner-1)); {
+		switch lost := e.Lost(Rank(owner) - 1); {
 		case m == reading && lost:
 			l.free(v)
 			continue
@@ -247,10 +247,11 @@ func (l *recoverable) lead(ctx context.Context, e *rma.Epoch, m mode) (*rma.Epoc
 			}
 			continue
 		}
-		if v&l.waiting == 0 && !l.owner.CompareAndSwap(v, v|l.waiting) {
+		marked := v | l.waiting
+		if !l.owner.CompareAndSwap(v, marked) {
 			continue
 		}
-		if err := l.awaitIn(ctx, &e, &l.owner, rma.Is(0).Masked(l.ranks)); err != nil {
+		if err := l.awaitIn(ctx, &e, &l.owner, rma.IsNot(marked)); err != nil {
 			return nil, err
 		}
 	}
@@ -304,9 +305,8 @@ func (l *recoverable) Release() {
 
 // leave clears the rank in the owner word, and adds a bit.
 func (l *recoverable) leave(bit uint64) {
-	was := l.owner.Add(bit - l.me)
-	l.owner.wake()
-	if was&l.waiting != 0 {
+	if l.owner.Add(bit-l.me)&l.waiting != 0 {
+		l.owner.wake()
 		l.handedOver()
 	}
 }

@@ -10,7 +10,7 @@ import (
 // own that it reads. A count would not do: a lost reader would stay in it.
 //
 //	owner, at home: a writer, as in R-X
-//	inside, at each rank: 1 while it reads, or looks whether it may
+//	inside, at each rank: 0, present while it reads or looks whether it may, or awaited by a writer
 //
 // A reader sets inside, then looks at the owner word, and steps back if that names a writer. A writer
 // takes the owner word, then waits until no living rank is inside. So one of the two sees the
@@ -35,6 +35,12 @@ type recoverableRW struct {
 
 // insideWords is what inside takes: a line of its own.
 const insideWords = line / 8
+
+// The values of inside besides 0.
+const (
+	present = 1
+	awaited = 2
+)
 
 func newRecoverableRW(x Spec) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
@@ -74,7 +80,8 @@ func (l *recoverableRW) Acquire(ctx context.Context) error {
 func (l *recoverableRW) drain(ctx context.Context, e *rma.Epoch) error {
 	for q := range l.all {
 		for inside := &l.all[q]; inside.Load() != 0 && !e.Lost(Rank(q)); {
-			if err := l.awaitIn(ctx, &e, inside, rma.Is(0)); err != nil {
+			inside.CompareAndSwap(present, awaited)
+			if err := l.awaitIn(ctx, &e, inside, rma.IsNot(awaited)); err != nil {
 				l.giveBack()
 				return err
 			}
@@ -149,7 +156,7 @@ func (l *recoverableRW) ReleaseRead() {
 // look goes inside to read, and steps back if the owner word has one of the bits. It reports
 // whether the rank is inside.
 func (l *recoverable) look(bits uint64) bool {
-	l.inside.Store(1)
+	l.inside.Store(present)
 	v := l.owner.Load()
 	if v&bits != 0 {
 		l.stepOut()
@@ -170,15 +177,14 @@ func (l *recoverable) visit() bool {
 	return true
 }
 
-// free takes the lock away from a lost owner, for readers.
+// free takes the lock away from a lost owner, for readers. It wakes no rank: each hears of the loss.
 func (l *recoverable) free(v uint64) {
-	if l.owner.CompareAndSwap(v, v&^(l.ranks|l.torn)+l.fence+l.torn) {
-		l.owner.wake()
-	}
+	l.owner.CompareAndSwap(v, v&^(l.ranks|l.torn)+l.fence+l.torn)
 }
 
 // stepOut ends a reader's stay.
 func (l *recoverable) stepOut() {
-	l.inside.Store(0)
-	l.inside.wake()
+	if l.inside.Swap(0) == awaited {
+		l.inside.wake()
+	}
 }

@@ -147,6 +147,25 @@ func TestShareBeginsAnew(t *testing.T) {
 	}
 }
 
+// TestShareCountsWaits lets three neighbours and a stranger come for ALock. The neighbours wait in their queue, and the
+// stranger at its head. The last neighbour competes with the stranger, and may find that it has gone.
+func TestShareCountsWaits(t *testing.T) {
+	v := newVisitors(t, "ALock", "node:2 core:4", locks.Options{TL: []int{1, 3}})
+	must(v.m[0].Acquire(context.Background()))
+	for p := 1; p <= 4; p++ {
+		v.comes(p)
+	}
+	v.m[0].Release()
+	v.all.Wait()
+	var sum locks.Counts
+	for _, c := range v.l.Counts() {
+		sum = sum.Add(c)
+	}
+	if sum.Waited != 3 || sum.UpperWaited < 1 || sum.UpperWaited > 2 {
+		t.Errorf("counted %+v, want 3 that waited in the queue, and 1 or 2 at its head", sum)
+	}
+}
+
 // TestShareAfterTry lets a rank try that was passed the lock before. The share that it knows
 // from then must not count any more.
 func TestShareAfterTry(t *testing.T) {

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -10,8 +11,10 @@ import (
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/explore"
 	"github.com/orwl/go-orwl/locks/lockstest"
+	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // Tests of recoverable locks, whose ranks crash at any step, also while they repair.
@@ -180,3 +183,82 @@ type deaf struct {
 
 func (d deaf) Fence() uint64 { *d.fence++; return *d.fence }
 func (d deaf) Prior() error  { return nil }
+
+// heard is a window of a survivor that reports the context of each wait.
+type heard struct {
+	rma.Survivor
+	waits chan context.Context
+}
+
+func (w heard) AwaitIn(ctx context.Context, e *rma.Epoch, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
+	w.waits <- ctx
+	return w.Survivor.AwaitIn(ctx, e, target, disp, until)
+}
+
+// afterLosses makes a lock for three ranks that know of some losses. Rank 0 holds it. Rank 1 waits for
+// it, and then rank 2 behind it. Their errors come through acquired; waited are the contexts of their waits.
+func afterLosses(t *testing.T, name string, losses int) (f *mem.Fabric, holder locks.Mutex, acquired chan error, waited [2]context.Context) {
+	t.Helper()
+	f, err := mem.New(mem.Options{Topology: topology.Flat(3 + losses), Survive: true})
+	must(err)
+	t.Cleanup(func() { f.Close() })
+	spec, _ := locks.ByName(name)
+	l, err := spec.New(f, locks.Options{})
+	must(err)
+	for p := range losses {
+		f.Lose(rma.Rank(3+p), "the test says so")
+	}
+	side := func(p rma.Rank) (locks.Mutex, chan context.Context) {
+		w, err := f.Window(p)
+		must(err)
+		waits := make(chan context.Context, 9)
+		return l.At(heard{w.(rma.Survivor), waits}), waits
+	}
+	holder, _ = side(0)
+	must(holder.Acquire(t.Context()))
+	acquired = make(chan error, 2)
+	for i := range waited {
+		m, waits := side(rma.Rank(1 + i))
+		go func() {
+			err := m.Acquire(t.Context())
+			if err == nil {
+				m.Release()
+			}
+			acquired <- err
+		}()
+		waited[i] = <-waits
+	}
+	return f, holder, acquired, waited
+}
+
+// After any number of losses ranks that wait get the lock, also where an epoch has no X any more. A
+// waiter minds its context if the row says that it gives up.
+func TestSurvivorsOfManyLosses(t *testing.T) {
+	for _, name := range []string{"R-MCS", "R-TKT"} {
+		for losses := range 11 {
+			_, holder, acquired, waited := afterLosses(t, name, losses)
+			holder.Release()
+			if err := errors.Join(<-acquired, <-acquired); err != nil {
+				t.Errorf("%s, %d losses: %v", name, losses, err)
+			}
+			for _, ctx := range waited {
+				if minds := ctx.Done() != nil; minds != (name == "R-MCS") {
+					t.Errorf("%s, %d losses: a waiter minds its context: %t", name, losses, minds)
+				}
+			}
+		}
+	}
+}
+
+// When the windows fail, all ranks that wait return.
+func TestSurvivorsThatFail(t *testing.T) {
+	for _, losses := range []int{0, 1, 9} {
+		f, _, acquired, _ := afterLosses(t, "R-MCS", losses)
+		f.Close()
+		for range 2 {
+			if err := <-acquired; !errors.Is(err, locks.ErrBroken) {
+				t.Errorf("%d losses: acquiring on a window that has failed returns %v", losses, err)
+			}
+		}
+	}
+}

@@ -369,6 +369,11 @@ func family() []Spec {
 			Fairness: "Batch in a row for each parked rank", Words: wordsOfMCSCR, Options: []string{"Batch"}, at: newMCSCR,
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1}}, // the rank behind goes first
 		},
+		{
+			Name: "ALock", Paper: "Baran et al., SPAA'24", About: "two queues, of home's neighbours and of the others, whose heads compete as in Peterson's lock",
+			Fairness: "T_L,N in a row", Words: wordsOfALock, Options: []string{"TL"}, at: newALock,
+			Cost: Cost{Uncontended: Operations{Atomics: 2, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
+		},
 	}, spinQueues(), cnas(), cohorts(), cloFs())
 }
 
