@@ -347,7 +347,8 @@ func (k *Keeper) Ask(round uint64) []Letter {
 // Asking reports whether a cut is under way, or none can follow, and the furthest round that the chair knows of. Wanted reports whether a node
 // waits for the next one.
 func (k *Keeper) Asking() (asking bool, furthest uint64) {
-	return k.chair.asked > 0 || k.chair.whole == End, max(k.chair.most, k.chair.whole)
+	furthest = max(k.chair.most, k.chair.whole)
+	return k.chair.asked > 0 || furthest == End, furthest
 }
 func (k *Keeper) Wanted() bool { return k.chair.want }
 
