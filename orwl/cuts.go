@@ -485,7 +485,6 @@ func (c *cuts) interval(copied time.Duration) time.Duration {
 // begin begins a cut after a round, unless a task may have passed that round. A worker counts the round of a task by an ordinary store, and then
 // looks at c.at. Others see the store before the next round of the task. So a task that seems to be two rounds before the cut looks again, and sees it.
 func (c *cuts) begin(ctx context.Context, round uint64) {
-	c.keeper.Grow(round)
 	if c.weighed && !c.replays {
 		c.send(ctx, c.keeper.Did(round, c.did()))
 	}

@@ -45,7 +45,6 @@ func (w *world) asks(p *process, round uint64) {
 			most = max(most, n)
 		}
 	}
-	p.keeper.Grow(round)
 	w.sends(p, p.keeper.Did(round, balance.Load{Units: p.me, Done: int64(round), Wall: int64(w.run), Busy: int64(w.life)}))
 	if most > 0 {
 		w.seen["passed"]++
