@@ -75,7 +75,12 @@ func TestAsked(t *testing.T) {
 			}
 			lines := bufio.NewScanner(out)
 			for _, line := range []string{"ready", "this node leaves the run"}[:signals] {
-				for lines.Scan() && !strings.Contains(lines.Text(), line) {
+				said := false
+				for !said && lines.Scan() {
+					said = strings.Contains(lines.Text(), line)
+				}
+				if !said {
+					t.Errorf("it ends before it says %q", line)
 				}
 				if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 					t.Error(err)

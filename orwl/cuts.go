@@ -18,15 +18,15 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
-// A run that survives makes cuts while it goes on, and each of its lives begins from one: package lives has the protocol.
-// Here it meets the tasks. A worker that ends the round of a cut copies what its task has written, and goes on:
+// A run that survives makes cuts while it goes on, and each of its lives begins from one. Package lives has the protocol. This file
+// connects it to the tasks. A worker that ends the round of a cut copies what its task has written, and goes on:
 //
 //	worker: body of round 60 ──▶ copy ──▶ commit, publish ──▶ ...
 //	                              └──▶ keeper ──▶ buddy
 //
-// One goroutine has the keeper. The record of a task has the contents of the resources that it writes. Of several writers on
-// a node, the last one in the order that has a round left records the resource. A writer that ends, and shares the resource,
-// makes its last record at once: another one may write next.
+// One goroutine owns the keeper. The record of a task has the contents of the resources that it writes. If several tasks of
+// a node write a resource, only one of them records it: the last one in the order that has a round left. A task that ends, and shares
+// a resource, makes its last record at once: another task may write next.
 
 // cuts makes the cuts of a life on this node.
 type cuts struct {
@@ -36,13 +36,12 @@ type cuts struct {
 	tasks   []*Task                 // those that run here
 	number  map[*Task]int           // of all tasks
 	names   []string                // of the resources, by number
-	of      map[string]int          // and their numbers
+	of      map[string]int          // numbers of the resources, by name
 	writers map[string][]*Access    // by resource, in the order of their first requests
-	place   map[*Access]int         // of each of them
 	planned atomic.Pointer[planned] // nil until the run has a plan
 
 	at    atomic.Uint64 // the round after which tasks add records; 0: none
-	spent atomic.Int64  // the nanoseconds that workers have copied for this cut
+	spent atomic.Int64  // for how long workers have copied for this cut, in nanoseconds
 
 	mu     sync.Mutex
 	events []event
@@ -65,33 +64,31 @@ type cuts struct {
 	weighed bool          // nodes tell the chair what they have done
 	watch   balance.Watch // of the chair
 	busy    int64         // for how long workers have computed, in nanoseconds, when this node told it last
-	awake   int64         // for how long they had not waited for others, then
-	ran     int64         // and the process had run: see ran
+	awake   int64         // for how long they had not waited for others then
+	ran     int64         // for how long the process had run then: see Options.runs
 
-	ending   bool          // all tasks have ended, and the run has a cut at its end
-	asked    bool          // the chair has asked for that
+	ending   bool          // all tasks have ended, and the run gets a cut at its end
 	settled  chan struct{} // closed when it is known if that cut is whole
-	isClosed bool          // the channel before is closed
+	isClosed bool          // settled is closed
 
 	folder *folder.Folder // nil: the cuts are not on disk
 	disk   chan func()    // jobs of the goroutine that has the folder
 }
 
-// event is what the goroutine takes: a message, a record that a worker has made, or a task that has ended.
+// event is what the goroutine takes: one of the following.
 type event struct {
-	from    int
+	from    int // the node of the message
 	message *lives.Message
-	round   uint64 // of the cut that was under way
+	round   uint64 // of the cut of the record
 	record  *lives.Record
-	task    *Task
+	task    *Task // it has made the record, or has ended
 	saved   *saved
-	ending  bool
-	finish  chan<- []byte
+	ending  bool          // see cuts.ending
+	finish  chan<- []byte // see cuts.finish
 }
 
-// leastInterval is the shortest time between two cuts, mostCost the part of the time that they take, and tick how often the
-// chair looks whether it is time for one. All that a cut costs is copyCost times what the copies of the workers cost: nodes send
-// and take it, too.
+// leastInterval is the shortest time between two cuts. Cuts take mostCost of the time, or less. The chair looks once in a tick whether
+// it is time for one. A cut costs copyCost times what the copies of the workers cost: nodes send and take it, too.
 const (
 	leastInterval = 250 * time.Millisecond
 	mostCost      = 0.03
@@ -103,9 +100,8 @@ const (
 func newCuts(rt *Runtime, s *survival) *cuts {
 	c := &cuts{
 		rt: rt, keeper: s.keeper, number: make(map[*Task]int), names: rt.sorted(), of: make(map[string]int),
-		writers: make(map[string][]*Access), place: make(map[*Access]int),
-		wake: make(chan struct{}, 1), ended: make(map[*Task]lives.Record), restored: make(chan map[int]lives.Record, 1), lead: 2,
-		disk: make(chan func(), 16), settled: make(chan struct{}),
+		writers: make(map[string][]*Access), wake: make(chan struct{}, 1), ended: make(map[*Task]lives.Record), lead: 2,
+		restored: make(chan map[int]lives.Record, 1), disk: make(chan func(), 16), settled: make(chan struct{}),
 	}
 	for i, name := range c.names {
 		c.of[name] = i
@@ -118,7 +114,6 @@ func newCuts(rt *Runtime, s *survival) *cuts {
 		for _, a := range t.accesses {
 			if a.mode == queue.Write {
 				name := a.resource.Name()
-				c.place[a] = len(c.writers[name])
 				c.writers[name] = append(c.writers[name], a)
 			}
 		}
@@ -136,7 +131,7 @@ func newCuts(rt *Runtime, s *survival) *cuts {
 	return c
 }
 
-// buddies are the nodes that keep copies: the next one on another machine, or else the next one.
+// buddies are the nodes that keep copies, by node: the next node on another machine, or else the next node.
 func (n *Nodes) buddies() []int {
 	count := n.Count()
 	machine := make([]string, count)
@@ -158,7 +153,7 @@ func (n *Nodes) buddies() []int {
 	return all
 }
 
-// post gives the goroutine an event, and reports whether it has not ended.
+// post gives the goroutine an event, and reports whether the goroutine takes it.
 func (c *cuts) post(e event) bool {
 	c.mu.Lock()
 	goes := !c.closed
@@ -173,7 +168,7 @@ func (c *cuts) post(e event) bool {
 	return goes
 }
 
-// roundEnds is called by a worker when the body of a step has ended well, and its accesses still hold.
+// roundEnds makes the record of a task. A worker calls it when the body of a step has ended well, and holds the accesses of the step.
 func (c *cuts) roundEnds(s *step, last bool) {
 	t, at, done := s.task, c.at.Load(), uint64(s.round)
 	if last {
@@ -186,7 +181,7 @@ func (c *cuts) roundEnds(s *step, last bool) {
 	began := time.Now()
 	r := lives.Record{Task: c.number[t], Rounds: done, Ended: last}
 	for _, a := range t.accesses {
-		if b, err := a.place.Bytes(); err == nil && c.owns(a) { // it holds
+		if b, err := a.place.Bytes(); err == nil && c.owns(a) { // without an error the access holds
 			r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(b)})
 			c.rt.o.Nodes.survival.log.copies(len(b))
 		}
@@ -200,18 +195,15 @@ func (c *cuts) shares(t *Task) bool {
 	return slices.ContainsFunc(t.accesses, func(a *Access) bool { return a.mode == queue.Write && len(c.writers[a.resource.Name()]) > 1 })
 }
 
-// owns reports whether what the access writes belongs to the record of its task: no other task of this node that is behind
-// it in the order, and has a round left, writes it.
+// owns reports whether the record of its task has what the access writes: of the tasks of this node that write it, and have a
+// round left, no other one is later in the order.
 func (c *cuts) owns(a *Access) bool {
-	if a.mode != queue.Write {
-		return false
-	}
-	for _, b := range c.writers[a.resource.Name()][c.place[a]+1:] {
-		if b.task != a.task && b.task.here() && !b.task.ended.Load() {
-			return false
+	for _, b := range slices.Backward(c.writers[a.resource.Name()]) {
+		if b.task == a.task || b.task.here() && !b.task.ended.Load() {
+			return b == a
 		}
 	}
-	return true
+	return false // nobody writes it here
 }
 
 // taskEnds is called when a task has ended well. A cut that has begun meanwhile needs its record.
@@ -237,7 +229,7 @@ func (c *cuts) lasts(ctx context.Context, t *Task) {
 		}
 		c.ended[t], is = r, true
 	}
-	if is && r.Rounds <= at { // else its own record is about to come, or has come before it went on
+	if is && r.Rounds <= at { // else the task passed the cut: its record comes, or has come
 		c.send(ctx, c.keeper.Add(at, r))
 	}
 }
@@ -254,7 +246,7 @@ func (c *cuts) take(from int, header, bulk []byte) error {
 	return nil
 }
 
-// tooLate takes a message of a run that has ended here. The life may end with it on other nodes, so it does here.
+// tooLate takes a message of a run that has ended here. If the message ends the life on other nodes, it does so here, too.
 func (c *cuts) tooLate(m *lives.Message) {
 	if m != nil && m.Kind == lives.Whole && m.Last {
 		c.rt.o.Nodes.reason.End(errLifeOver)
@@ -273,9 +265,6 @@ func (c *cuts) start(ctx context.Context) (<-chan map[int]lives.Record, error) {
 		return nil, err
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
-	if c.weighed {
-		c.ran = c.rt.o.runs()
-	}
 	first, restored := c.keeper.Begin(c.life), c.restored
 	c.running.Go(func() { c.run(ctx, first) })
 	if c.folder != nil {
@@ -284,7 +273,7 @@ func (c *cuts) start(ctx context.Context) (<-chan map[int]lives.Record, error) {
 	return restored, nil
 }
 
-// stop stops the goroutine. From then on the cuts of this life are as they are.
+// stop stops the goroutine. From then on the cuts of this life do not change.
 func (c *cuts) stop() {
 	if c == nil {
 		return
@@ -327,14 +316,13 @@ func (c *cuts) run(ctx context.Context, first []lives.Letter) {
 		}
 		if c.ending {
 			c.asks(ctx)
-			c.saves(ctx)
 		}
+		c.saves(ctx)
 	}
 }
 
 // does does what an event wants done.
 func (c *cuts) does(ctx context.Context, e event) {
-	defer c.saves(ctx)
 	switch {
 	case e.finish != nil:
 		e.finish <- c.tellFinish()
@@ -354,7 +342,7 @@ func (c *cuts) does(ctx context.Context, e event) {
 	}
 }
 
-// takes takes a message.
+// takes takes a message of a node, or of this one.
 func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 	if round, is := c.keeper.Asks(m); is {
 		c.begin(ctx, round)
@@ -374,7 +362,7 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 		c.next = time.Now().Add(c.interval(time.Duration(c.spent.Swap(0))))
 		c.lead = 2
 		s := c.rt.o.Nodes.survival
-		if whole.Round > c.from { // else it is the one that the life has begun from
+		if whole.Round > c.from { // else the life has begun from this cut
 			s.made = true
 			s.ends--
 		}
@@ -387,9 +375,7 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 	}
 	if c.keeper.Over() {
 		n := c.rt.o.Nodes
-		if n.nextWeights = c.keeper.Weights(); n.nextWeights != nil {
-			n.survival.tries = c.watch.Tries
-		}
+		n.nextWeights = c.keeper.Weights()
 		n.reason.End(errLifeOver)
 	}
 	if c.keeper.Settled() && !c.isClosed {
@@ -412,8 +398,8 @@ func (c *cuts) wishes(ctx context.Context) {
 	}
 }
 
-// leastPrice is what a life must have lost by an imbalance, at least, before it ends for that: what a machine does for a moment is
-// not worth another life, and no run of a second or two needs one.
+// leastPrice is how much time an imbalance must cost before a life ends for it. A machine may be slow for a moment, and a run may take
+// only a second or two: neither needs another life.
 const leastPrice = time.Second
 
 // did is what this node has done in this run and life.
@@ -435,8 +421,8 @@ func (c *cuts) did() (l balance.Load) {
 	return l
 }
 
-// computed is for how long the workers have computed since the life has begun, if they were awake for so long: between two cuts not longer than all of
-// the process has run. So a body that sleeps, or waits for a disk, does not make its node slow: it would take as long on any node.
+// computed is for how long the workers have computed since the life began. They were awake for so long. Between two cuts they have computed
+// no longer than the whole process has run. So a body that sleeps, or waits for a disk, does not make its node slow: it would take as long on any node.
 func (c *cuts) computed(awake int64) int64 {
 	ran := c.rt.o.runs()
 	did := awake - c.awake
@@ -476,8 +462,8 @@ func (c *cuts) weigh(all []balance.Load) {
 	}
 	c.watch.Price = int64(max(s.price, leastPrice))
 	to := c.watch.Add(all)
+	s.tries = c.watch.Tries
 	if to == nil {
-		s.tries = c.watch.Tries
 		return
 	}
 	c.weighed = false // the next life goes on with that
@@ -496,10 +482,9 @@ func (c *cuts) interval(copied time.Duration) time.Duration {
 	return max(leastInterval, time.Duration(float64(copied)*copyCost/mostCost/float64(processors())))
 }
 
-// begin begins a cut after a round, unless a task may have passed it. A task that ends the round looks at c.at behind
-// at least one step of the plan that all others see: so one that is two rounds before the cut now does not miss it.
+// begin begins a cut after a round, unless a task may have passed that round. A worker counts the round of a task by an ordinary store, and then
+// looks at c.at. Others see the store before the next round of the task. So a task that seems to be two rounds before the cut looks again, and sees it.
 func (c *cuts) begin(ctx context.Context, round uint64) {
-	c.keeper.Grow(round)
 	if c.weighed && !c.replays {
 		c.send(ctx, c.keeper.Did(round, c.did()))
 	}
@@ -530,8 +515,7 @@ func (c *cuts) asks(ctx context.Context) {
 	now := time.Now()
 	asking, furthest := c.keeper.Asking()
 	if c.ending {
-		if c.life.Me == 0 && !asking && !c.asked {
-			c.asked = true
+		if c.life.Me == 0 && !asking {
 			c.send(ctx, c.keeper.Ask(lives.End))
 		}
 		return

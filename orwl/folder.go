@@ -14,13 +14,13 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// With a folder the cuts of a run are on disk, too. When all processes are gone, the same command goes on from there: the first life
-// begins from the latest cut that the folders of all nodes have. See packages folder and lives.
+// With a folder the cuts of a run are on disk, too. When all processes have ended, the same command goes on from there: its first life
+// begins from the latest cut that the folders of all nodes have together. See packages folder and lives.
 //
 //	tasks declared ──▶ open: what is there ──▶ all tell ──▶ Choose ──▶ load ──▶ the life begins as after a loss
 //	part complete ──▶ save ──▶ chair
 
-// folderVariable names the folder of a program that says nothing of it.
+// folderVariable names the folder, unless the program does.
 const folderVariable = "ORWL_SURVIVE"
 
 // folder is where the cuts are, nil if they are not on disk.
@@ -35,7 +35,7 @@ func (o *Options) folder() folder.Disk {
 	return o.disk
 }
 
-// openFolder opens the folder of the run, and has the first life begin from the cuts that it has.
+// openFolder opens the folder of the run. The first life begins from the cuts that are there.
 func (rt *Runtime) openFolder(ctx context.Context) error {
 	n := rt.o.Nodes
 	s, disk := n.survival, rt.o.folder()
@@ -57,7 +57,7 @@ func (rt *Runtime) openFolder(ctx context.Context) error {
 	if s.life > 1 {
 		return nil // the others have begun, and this node has come late
 	}
-	// No two runs have a life of the same number, even if this node never saw the folders of another run.
+	// Time makes the numbers of lives differ between two starts of the command, also if no folder shows the one before.
 	mine := message.Folder{Base: max(found.Life, uint64(time.Now().Unix())), Unusable: len(found.Unusable), Kept: s.keeper.Report()}
 	texts, err := n.Gather(ctx, "folder", mine.Encode())
 	if err != nil {
@@ -67,7 +67,7 @@ func (rt *Runtime) openFolder(ctx context.Context) error {
 	unusable := 0
 	for _, text := range texts {
 		var f message.Folder
-		if text != nil { // the loss of the node ends this life
+		if text != nil { // else the node is lost, and this life ends soon
 			if f, err = message.ParseFolder(text); err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func (rt *Runtime) command() uint64 {
 	return binary.LittleEndian.Uint64(message.Digest(p.Digest))
 }
 
-// load has the keeper know what this node is to send, and has on disk only.
+// load reads the parts that this node has to send, and has only on disk.
 func (s *survival) load(me int, plan lives.Plan) error {
 	if s.folder == nil || plan.From.Round == 0 {
 		return nil
@@ -104,23 +104,22 @@ func (s *survival) load(me int, plan lives.Plan) error {
 		}
 		s.keeper.Loaded(h, records)
 	}
-	if s.life > 1 { // nodes may have the cut in memory only: the disk keeps the last two that were whole
+	if s.life > 1 { // the cut may be in memory only, and the disk keeps the last two whole cuts
 		return nil
 	}
 	return s.folder.Keep(plan.From)
 }
 
 // looks notes what is on disk at the end of a life.
-func (s *survival) looks() error {
+func (s *survival) looks() {
 	if s.folder == nil {
-		return nil
+		return
 	}
-	found, err := s.folder.Look()
+	found, _ := s.folder.Look() // if this fails, the next use of the folder tells of it
 	s.keeper.Finds(found.Parts)
-	return err
 }
 
-// close lets go of the folder. A run that has ended well leaves no cut.
+// close closes the folder. A run that has ended well leaves no cut.
 func (s *survival) close(well bool) error {
 	if s.folder == nil {
 		return nil
@@ -128,7 +127,7 @@ func (s *survival) close(well bool) error {
 	return s.folder.Close(well)
 }
 
-// saved is a part of a cut that the folder has, or why it has not.
+// saved is a part of a cut that is in the folder, or the error of saving it.
 type saved struct {
 	lives.Held
 	err error
@@ -145,13 +144,13 @@ func (c *cuts) saves(ctx context.Context) {
 			began := time.Now()
 			f.Processors = c.rt.o.Nodes.used()
 			err := c.folder.Save(f, records)
-			c.spent.Add(int64(time.Since(began)) / copyCost) // it costs no more than that
+			c.spent.Add(int64(time.Since(began)) / copyCost) // nodes do not send and take it
 			c.post(event{saved: &saved{f.Held, err}})
 		})
 	}
 }
 
-// isSaved tells the chair of a part that is on disk. If it is not, the cut will not be whole, so the chair asks for a later one.
+// isSaved tells the chair of a part that is on disk. If a part could not be saved, the cut will not be whole, so the chair asks for a later one.
 func (c *cuts) isSaved(ctx context.Context, s saved) {
 	if s.err == nil {
 		c.send(ctx, c.keeper.Saved(s.Held))
@@ -162,7 +161,7 @@ func (c *cuts) isSaved(ctx context.Context, s saved) {
 	c.send(ctx, c.keeper.Passed(s.Round, 0))
 }
 
-// keeps has the folder drop the cuts that are not needed any more.
+// keeps has the goroutine of the folder drop the cuts before the last two whole ones.
 func (c *cuts) keeps(ctx context.Context, whole lives.Key) {
 	if c.folder == nil {
 		return
@@ -170,7 +169,7 @@ func (c *cuts) keeps(ctx context.Context, whole lives.Key) {
 	c.write(ctx, func() { c.keep(whole) })
 }
 
-// keep has the folder drop the cuts that are not needed any more. One goroutine at a time has the folder.
+// keep drops the cuts before the last two whole ones. One goroutine at a time uses the folder.
 func (c *cuts) keep(whole lives.Key) {
 	if err := c.folder.Keep(whole); err != nil {
 		c.rt.o.Log.Warn("orwl: old cuts stay in the folder", "why", err)
@@ -185,7 +184,7 @@ func (c *cuts) write(ctx context.Context, job func()) {
 	}
 }
 
-// writes is the goroutine that has the folder while the run goes on.
+// writes is the goroutine that uses the folder while the run goes on.
 func (c *cuts) writes(ctx context.Context) {
 	for {
 		select {

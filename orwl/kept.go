@@ -8,14 +8,14 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// A runtime may have several runs, and a later life begins each of them from its own last cut. So a run that has ended keeps its cuts, and may
-// have one more: at its end. The resources stay as they are until that is whole.
+// A runtime may have several runs, and a later life begins each of them from the last cut of that run. So a run that has ended keeps its cuts. It may
+// have one more cut at its end. The resources do not change until that cut is whole.
 //
 //	all tasks have ended ──▶ all tell ──▶ Judge ──▶ chair: Ask the end ──▶ whole ──▶ Run returns
 //	                                        └─▶ Run returns
 
-// endCost is about what a cut at the end takes, besides its bytes, and diskCost what it takes if there is a folder. Each byte takes about a
-// nanosecond of a processor: the copy, and both ends of a connection. See mostCost.
+// endCost is about the time that a cut at the end takes without its bytes. A folder adds diskCost. Each byte takes about a
+// nanosecond of a processor: for the copy, and for both ends of a connection. See mostCost.
 const (
 	endCost  = 500 * time.Microsecond
 	diskCost = 2 * time.Millisecond
@@ -29,7 +29,7 @@ func (rt *Runtime) finishLife(ctx context.Context, r *run) error {
 		err = r.cuts.ends(ctx, all)
 	}
 	if why := n.reason.Why(); err != nil && why != nil {
-		err = why // it came first
+		err = why // the cause
 	}
 	return err
 }
@@ -49,12 +49,12 @@ func (c *cuts) finish(ctx context.Context) []byte {
 	}
 }
 
-// tellFinish is what finish tells. The goroutine of the cuts calls it: a copy of a resource may be under way.
+// tellFinish is what finish tells. It is called by the goroutine of the cuts, which may read a resource for a cut until then.
 func (c *cuts) tellFinish() []byte {
 	f := lives.Finish{Took: int64(time.Since(c.began)), Wanted: c.keeper.Wanted()}
 	f.Least, f.LeastFor = c.least()
 	for _, all := range c.writers {
-		last := all[len(all)-1] // only the node of this one counts the resource
+		last := all[len(all)-1] // only its node counts the resource
 		if !last.task.here() {
 			continue
 		}
@@ -72,7 +72,7 @@ func (c *cuts) tellFinish() []byte {
 	return message.Finish{Finish: f}.Encode()
 }
 
-// least is how long a run takes at least that has a cut at its end: some time, and some for each byte of the cut, in nanoseconds.
+// least is how long a run must take to have a cut at its end: some time, and some for each byte of the cut, in nanoseconds.
 func (c *cuts) least() (least, each int64) {
 	s := c.rt.o.Nodes.survival
 	switch {
@@ -88,8 +88,7 @@ func (c *cuts) least() (least, each int64) {
 	return int64(float64(cost) / mostCost), max(1, int64(1/mostCost/float64(c.rt.Processors())))
 }
 
-// ends is called when all tasks of all nodes have ended well, with what the nodes have told. It returns when it is known if the run has a cut at
-// its end.
+// ends is called with what the nodes have told when all tasks have ended well. It returns when it is known if the run has a cut at its end.
 func (c *cuts) ends(ctx context.Context, said [][]byte) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -114,7 +113,7 @@ func (c *cuts) ends(ctx context.Context, said [][]byte) error {
 	s := c.rt.o.Nodes.survival
 	verdict, bytes := lives.Judge(all, s.kept)
 	if c.from == lives.End {
-		verdict = lives.Keeps // it has that cut, and the nodes send copies of it
+		verdict = lives.Keeps // the run has begun from that cut, and the nodes send copies of it
 	}
 	switch verdict {
 	case lives.Forgot:
@@ -134,7 +133,7 @@ func (c *cuts) ends(ctx context.Context, said [][]byte) error {
 	s.kept += bytes
 	c.stop()
 	if whole := c.keeper.Whole(); c.folder != nil && whole.Round == lives.End {
-		c.keep(whole) // the job of the goroutine that has ended may not have run
+		c.keep(whole) // the goroutine of the folder may have ended before it did that
 	}
 	return c.rt.o.Nodes.reason.Why()
 }

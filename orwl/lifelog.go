@@ -17,11 +17,11 @@ type lifeLog struct {
 	mu     sync.Mutex
 	now    pastLife // the present life; its number is 0 before the first one
 	past   []pastLife
-	cuts   uint64 // whole cuts of all lives
-	last   place  // of the last one
-	at     time.Time
-	copied uint64 // bytes that tasks of this node have copied for cuts
-	failed uint64 // records and parts that could not be sent or saved
+	cuts   uint64    // whole cuts of all lives
+	last   place     // of the last whole cut
+	at     time.Time // when it was whole
+	copied uint64    // bytes that tasks of this node have copied for cuts
+	failed uint64    // records and parts that could not be sent or saved
 }
 
 // pastLife is a life.
@@ -31,11 +31,11 @@ type pastLife struct {
 	seats        []int
 	weights      []int // of the nodes, which have these seats
 	began, ended time.Time
-	why          string // it ended, as far as this node knows
+	why          string // why it ended, if this node knows it
 	mortal       string // why no life can follow it
 }
 
-// place is where a cut is: behind a round of a run. Behind the end of a run it is before the first round of the next one.
+// place is where a cut is: after a round of a run. The end of a run is the place before the first round of the next one.
 type place struct{ run, round uint64 }
 
 func placeOf(cut lives.Key) place {

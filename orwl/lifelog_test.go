@@ -47,7 +47,7 @@ func TestLifeLog(t *testing.T) {
 		if before.Number != uint64(i) || before.Ended == nil || before.Ended.Before(before.Began) || l.Began.Before(*before.Ended) || before.Why == "" {
 			t.Errorf("before life %d was %+v", i+1, before)
 		}
-		if l.FromRun < before.FromRun || l.FromRun == before.FromRun && l.From <= before.From || l.Run == l.FromRun && l.Round < l.From || l.Cuts < seen[i-1].Cuts || l.Copied == 0 {
+		if l.FromRun < before.FromRun || l.FromRun == before.FromRun && l.From <= before.From || l.Run == l.FromRun && l.Round < l.From || l.Cuts == 0 || l.Cuts < seen[i-1].Cuts || l.Copied == 0 {
 			t.Errorf("life %d began behind round %d, and the one before behind %d: %+v", i+1, l.From, before.From, l)
 		}
 	}

@@ -17,8 +17,8 @@ type lifeNode struct {
 	life      uint64
 	seats     []int    // by node
 	number    []int    // by seat: the node, or -1
-	left      []bool   // by seat: it has left before this life, and may not have closed its part of the network
-	among     []uint64 // by seat: the incarnation of the node; nil: the network has no other nodes, in all lives
+	left      []bool   // by seat: the node left before this life. It may not have closed its part of the network yet
+	among     []uint64 // by seat: the incarnation of the node; nil: the run has one life
 
 	mu     sync.Mutex
 	drops  []func()          // unregister the receivers of parcels and of news about other nodes
@@ -37,7 +37,7 @@ func newLifeNode(base node.Node, life uint64, seats []int, among []uint64) *life
 	return l
 }
 
-// end lets nothing of the life come through any more, and forgets who took it.
+// end drops the receivers of the life: nothing arrives in it any more.
 func (l *lifeNode) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -46,7 +46,7 @@ func (l *lifeNode) end() {
 	}
 }
 
-// until holds v until the life ends, and nil from then on. The network never drops a receiver of its news.
+// until holds v until the life ends, and nil from then on. The network itself never drops a receiver.
 func until[T any](l *lifeNode, v T) *atomic.Pointer[T] {
 	at := new(atomic.Pointer[T])
 	at.Store(&v)
@@ -93,7 +93,7 @@ func (l *lifeNode) Receive(channel uint64, r node.Receiver) error {
 		if n := l.number[seat]; n >= 0 {
 			return at.Load(), n
 		}
-		return nil, 0 // a node that is not in the life
+		return nil, 0 // the node is not in the life
 	}
 	wrapped := node.Receiver{Take: func(seat int, header, bulk []byte) error {
 		if r, from := of(seat); r != nil {

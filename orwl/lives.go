@@ -22,13 +22,13 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// A run is a sequence of lives. [Run] calls the program once in each. A life ends when a node is lost, has come, or leaves, or to balance the work. The
-// next one begins from the last cut, on the nodes that are there:
+// A run is a sequence of lives. [Run] calls the program once in each life. A life ends when a node is lost, comes or leaves, or to balance the work. The
+// next life begins from the last cut, on the nodes that are there:
 //
 //	program ──▶ ended ──▶ meet: all tell how it ended, and what they keep ──▶ next, follow ──▶ program
 //
-// The program declares the same in each life. Run gives the resources the contents that they have in the cut, and each task begins with the round
-// behind it.
+// The program declares the same in each life. Run gives the resources the contents that they have in the cut. Each task begins with the round
+// after the cut.
 
 // Survive says how a run goes on when a node is lost. By default it does if it can: see [Run].
 type Survive struct {
@@ -49,31 +49,31 @@ type survival struct {
 	life    uint64
 	reports []lives.Report // of its nodes, about the cuts that it begins from
 	made    bool           // it has made a cut
-	kept    int64          // how many bytes the ends of its runs have, as cuts
-	ends    int            // with a seed: it ends after so many cuts
+	kept    int64          // how many bytes the cuts at the ends of its runs have
+	ends    int            // if there is a seed, the life ends after so many cuts
 	barren  int            // how many lives in a row have made no cut
-	since   time.Time      // the last life has ended, or the first one has begun to prepare
-	price   time.Duration  // the cost of another life: the time from then on until the workers began
-	tries   int            // see balance.Watch: of the chair
+	since   time.Time      // when the last life ended, or the first one began to prepare
+	price   time.Duration  // the cost of another life: the time from since until the workers began
+	tries   int            // the chair has it from balance.Watch
 	mortal  error          // why no life follows this one
 	hash    maphash.Seed
-	items   map[int][]uint64 // by run of the runtime: of the program that the first life has declared
+	items   map[int][]uint64 // by run of the runtime: hashes of what the first life declared
 
 	log    lifeLog        // of all lives, for the page and for metrics
 	folder *folder.Folder // nil: the cuts are not on disk
-	base   uint64         // the names of cuts have the number of the life, and this more
+	base   uint64         // the life of a cut has its number, plus base: see openFolder
 	origin int            // how many processors the program is told of, in all lives; 0 before the first one
-	seed   uint64         // ORWL_LIVES: lives end without a reason; 0: they do not
+	seed   uint64         // ORWL_LIVES: lives end at random cuts; 0: they do not
 
 	leaves atomic.Bool // this process was asked to leave the run
-	cuts   atomic.Bool // a cut can hold what this process has: it need not leave at once
+	cuts   atomic.Bool // a cut can hold the state of this process, so it waits for one before it leaves
 }
 
 // mostBarren is how many lives in a row make no cut until the run ends: a program that always fails does not go on for ever.
 const mostBarren = 3
 
-// errLifeOver ends the life of a run because a node has wanted it, and a cut is whole. errAllLeave ends the run because all nodes
-// were asked to leave it. errBehind is for a process that comes when the run is over.
+// errLifeOver ends the life of a run: a node wanted that, and a cut is whole. errAllLeave ends the run: all nodes
+// were asked to leave it. A process that comes when the run is over ends with errBehind.
 var (
 	errLifeOver = errors.New("orwl: this life of the run is over")
 	errAllLeave = errors.New("orwl: all nodes of the run were asked to end")
@@ -83,11 +83,11 @@ var (
 // errMortal is what keeps a run from going on after the loss of a node.
 var errMortal = errors.New("orwl: the loss of a node ends this run")
 
-// livesVariable has a run end its lives at random cuts, and number its nodes anew: by which numbers, its value says. The processes stay. The end of
-// the run is the same, or the program keeps state where no cut has it.
+// livesVariable is the seed of random lives. With it, a run ends its lives at random cuts, and numbers its nodes anew in each. The processes stay.
+// If the run ends with another result, the program has state that is in no cut.
 const livesVariable = "ORWL_LIVES"
 
-// newSurvival is nil if the run has one life: o says so, or the process is alone and has no folder.
+// newSurvival is nil if the run has one life: o says so, or the process is alone and has neither a folder nor a seed.
 func newSurvival(o Options, alone bool) (*survival, error) {
 	var seed uint64
 	if text := os.Getenv(livesVariable); text != "" {
@@ -106,8 +106,8 @@ func newSurvival(o Options, alone bool) (*survival, error) {
 	return &survival{seed: seed, origin: origin, keeper: lives.NewKeeper(), hash: maphash.MakeSeed(), items: make(map[int][]uint64)}, nil
 }
 
-// survive prepares the cuts of a run, if its process has lives and the program can go on without a node. Another node may send a
-// message about a cut as soon as all have declared the program.
+// survive prepares the cuts of a run, if the process has lives and the program can go on without a node. It is called before the nodes
+// agree that all have declared the program: then another node may send a message about a cut.
 func (rt *Runtime) survive(r *run) error {
 	n := rt.o.Nodes
 	if n == nil || n.survival == nil {
@@ -178,14 +178,12 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	}
 	s.keeper.End()
 	s.log.ends(n.reason.Why())
-	if bad := s.looks(); err == nil {
-		err = bad
-	}
+	s.looks()
 	lost, why := (*NodeError)(nil), n.reason.Why()
 	switch {
 	case s.made:
 		s.barren = 0
-	case !errors.Is(why, errLifeOver): // a planned end says nothing of the program
+	case !errors.Is(why, errLifeOver): // a life that ends as planned may have made no cut
 		s.barren++
 	}
 	l.Barren, l.Outcome, l.Kept = s.barren, message.Done, s.keeper.Report()
@@ -217,11 +215,11 @@ func (n *Nodes) seat() int {
 	return n.network.Number()
 }
 
-// random is a source of numbers that all nodes have alike in a life.
+// random is a source of random numbers, the same on all nodes of a life.
 func (s *survival) random() *rand.Rand { return rand.New(rand.NewPCG(s.seed, s.life)) }
 
 // meet tells the others how the life has ended here, and returns what all say, by seat. If this node is apart from them, it
-// comes again: to those that go on, or to others that are apart.
+// comes again: to the nodes that go on, or to others that are apart.
 func (n *Nodes) meet(ctx context.Context, l message.Life) ([][]byte, error) {
 	if n.network == nil {
 		return [][]byte{l.Encode()}, nil
@@ -244,8 +242,8 @@ func (n *Nodes) meet(ctx context.Context, l message.Life) ([][]byte, error) {
 	}
 }
 
-// next chooses the life after one that has ended with err, or the first one that this process is in. There is none if more is
-// false: then err is how the run has ended.
+// next chooses the life after one that has ended with err, or the first one that this process is in. If more is
+// false, there is none, and the error is how the run has ended.
 func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ error) {
 	s := n.survival
 	own := s.life
@@ -312,7 +310,7 @@ func (n *Nodes) next(ctx context.Context, err error) (next *Nodes, more bool, _ 
 	return n.follow(ctx, in, among, s.weigh(in, weights))
 }
 
-// weigh finds the weights of the nodes of the next life by what they have told, by seat. A node that has none yet gets the mean of the others.
+// weigh finds the weights of the nodes of the next life. Each node has told its own, by seat. A node that has none yet gets the mean of the others.
 func (s *survival) weigh(seats, told []int) (weights []int) {
 	sum, known := 0, 0
 	for _, seat := range seats {
@@ -336,8 +334,8 @@ func (s *survival) weigh(seats, told []int) (weights []int) {
 	return weights
 }
 
-// wasLeft reports whether this process was apart from the others, and one of them has left meanwhile: it was in a later life, or has ended the
-// run. A late process that finds only others of its kind comes behind the end, too.
+// wasLeft reports whether the others went on without this process. It was apart from them, and one of them has left meanwhile: that one was in a
+// later life, or has ended the run. A late process that finds only late ones has come after the end of the run, too.
 func (n *Nodes) wasLeft(texts [][]byte) bool {
 	if n.node == nil {
 		return n.place.Late
@@ -384,7 +382,7 @@ func cutOf(reports []lives.Report) []any {
 	return []any{"round", cut.Round}
 }
 
-// settle waits until this node suspects no other node: it has heard from each, or has given it up. A node that has stood still for a moment
+// settle waits until this node suspects no other node: it has heard from each, or has given it up. A node that was stopped for a moment
 // suspects all others until the next heartbeats. Without this wait, it would end the next life at once.
 func (n *Nodes) settle(ctx context.Context) error {
 	again := time.NewTicker(tick / 4)
@@ -427,8 +425,8 @@ func (n *Nodes) lives(ctx context.Context, o Options, program func(ctx context.C
 	return err
 }
 
-// heed has a signal that asks this process to end wait for the next cut, so that the others go on from there without it. The process ends at once
-// at the second signal, or if no cut can hold what it has.
+// heed delays the effect of a signal that asks this process to end until the next cut: the others go on from there without it. At the second
+// signal the process ends at once. It does so at the first one, too, if no cut can hold its state.
 func (s *survival) heed() *signals {
 	h := &signals{came: make(chan os.Signal, 2), over: make(chan struct{})}
 	if len(leaveSignals) == 0 {
@@ -467,14 +465,14 @@ func (h *signals) stop() {
 	h.running.Wait()
 }
 
-// again has the last signal do what it does to a process that does not heed it.
+// again has the last signal end the process.
 func (h *signals) again() {
 	if h.last != nil {
 		raise(h.last)
 	}
 }
 
-// endLife lets go of what a life has of the network. All of its nodes have ended it.
+// endLife releases what a life has of the network. All of its nodes have ended it.
 func (n *Nodes) endLife() {
 	if n.node == nil {
 		return

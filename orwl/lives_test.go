@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/internal/balance"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -568,6 +570,55 @@ func TestEndedTells(t *testing.T) {
 		n := &Nodes{weights: []int{500, 1500}, nextWeights: c.next, survival: &survival{keeper: lives.NewKeeper(), life: 1, tries: 3}}
 		if l := n.ended(t.Context(), nil); l.Weight != c.want || l.Tries != 3 {
 			t.Errorf("next weights %d: it tells weight %d and %d tries, want %d and 3", c.next, l.Weight, l.Tries, c.want)
+		}
+	}
+}
+
+// TestBuddies has each node keep copies of the node before, or of one on another machine.
+func TestBuddies(t *testing.T) {
+	for _, c := range []struct {
+		machines []string
+		want     []int
+	}{
+		{[]string{"a"}, []int{0}},
+		{[]string{"a", "a", "a"}, []int{1, 2, 0}},
+		{[]string{"a", "a", "b", "b"}, []int{2, 2, 0, 0}},
+		{[]string{"a", "b", "a"}, []int{1, 2, 1}},
+	} {
+		n := &Nodes{place: launch.Place{Nodes: len(c.machines)}}
+		for _, m := range c.machines {
+			n.grounds = append(n.grounds, spread.Ground{Machine: m})
+		}
+		if got := n.buddies(); !slices.Equal(got, c.want) {
+			t.Errorf("on machines %s: %d, want %d", c.machines, got, c.want)
+		}
+	}
+}
+
+// TestWeighs has node 1 be half as fast, so a third of the time is lost. The life ends when that has cost as much as another life, and a second at
+// least. It counts twice if a life has ended for a balance before.
+func TestWeighs(t *testing.T) {
+	for _, c := range []struct {
+		price time.Duration
+		tries int
+		want  int // seconds
+	}{{0, 0, 4}, {5 * time.Second, 0, 16}, {0, 1, 7}} {
+		s := &survival{since: time.Unix(1, 0)}
+		p := new(planned)
+		p.began.Store(s.since.Add(c.price).UnixNano())
+		w := &cuts{rt: &Runtime{o: Options{Nodes: &Nodes{survival: s}, Log: silent}}, keeper: lives.NewKeeper(), weighed: true, life: lives.Life{Run: 1}}
+		w.planned.Store(p)
+		w.watch = balance.Watch{Weights: []int{1000, 1000}, Tries: c.tries}
+		seconds := 0
+		for w.weighed && seconds < 100 {
+			seconds++
+			load := func(busy int) balance.Load {
+				return balance.Load{Units: 6, Done: 40 * int64(seconds), Workers: 1, Busy: int64(busy*seconds) * 1e9 / 2, Wall: int64(seconds) * 1e9}
+			}
+			w.weigh([]balance.Load{load(1), load(2)})
+		}
+		if seconds != c.want || s.tries != c.tries+1 {
+			t.Errorf("%+v: the life ends after %d seconds, and %d lives have ended for a balance", c, seconds, s.tries)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// A life begins from a cut: the owners of the tasks get their records, give the resources what they held, and each task begins with the round
-// behind the cut.
+// A life begins from a cut: the nodes of the tasks get the records of these, and fill the resources. Each task begins with the round
+// after the cut.
 //
 //	records of all tasks here ──▶ all tell who begins elsewhere ──▶ the resources are filled ──▶ all are ready
 
-// restores tells restore, once, when all records are here that the life begins from.
+// restores gives restore the records that the life begins from, once, when all have come.
 func (c *cuts) restores() {
 	if c.restored == nil {
 		return
@@ -24,7 +24,7 @@ func (c *cuts) restores() {
 	}
 }
 
-// restore gives the tasks and resources what the life begins from. The resources have homes.
+// restore gives the tasks and resources their state in the cut that the life begins from. The resources have homes.
 func (rt *Runtime) restore(ctx context.Context, c *cuts, restored <-chan map[int]lives.Record) error {
 	if c.from == 0 {
 		return nil
@@ -72,7 +72,7 @@ func (rt *Runtime) restore(ctx context.Context, c *cuts, restored <-chan map[int
 	return err
 }
 
-// starts has a step begin after some rounds.
+// starts has a step begin after some rounds, or end there.
 func (s *step) starts(rounds uint64, ended bool) {
 	s.round = int(rounds)
 	s.start.Store(int64(rounds)) // before Task.round: see did
@@ -81,7 +81,7 @@ func (s *step) starts(rounds uint64, ended bool) {
 	}
 }
 
-// refill gives a resource what a task of this node wrote, if that is the last that was written.
+// refill gives a resource what a task of this node wrote, if no other task has written it later.
 func (rt *Runtime) refill(ctx context.Context, c *cuts, t *Task, content lives.Content) error {
 	r := rt.resources[c.names[content.Resource]]
 	best := t

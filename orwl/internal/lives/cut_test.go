@@ -38,7 +38,7 @@ func TestChoose(t *testing.T) {
 func TestAddTwice(t *testing.T) {
 	k := NewKeeper()
 	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
-	k.Grow(40)
+	k.grow(40)
 	for _, want := range []int{1, 0} {
 		if out := k.Add(40, Record{Rounds: 40}); len(out) != want {
 			t.Errorf("%v, want %d letters", out, want)
@@ -50,7 +50,7 @@ func TestAddTwice(t *testing.T) {
 func TestGivenUp(t *testing.T) {
 	k := NewKeeper()
 	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
-	k.Grow(60)
+	k.grow(60)
 	for round, want := range map[uint64]int{40: 0, 60: 1} {
 		if out := k.Take(1, Message{Kind: Part, Key: Key{1, 1, round}, Owner: 1, Tasks: 1, Record: Record{Task: 1, Rounds: round}}); len(out) != want {
 			t.Errorf("round %d: %v, want %d letters", round, out, want)
@@ -135,7 +135,7 @@ func TestSaves(t *testing.T) {
 	for _, disk := range []bool{false, true} {
 		k := NewKeeper()
 		k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 3, Mine: 3, Disk: disk})
-		k.Grow(40)
+		k.grow(40)
 		for _, task := range []int{1, 2, 0} {
 			k.Add(40, Record{Task: task, Rounds: 40})
 		}

@@ -74,7 +74,6 @@ func TestRuns(t *testing.T) {
 	begin(1)
 	for _, round := range []uint64{40, End} {
 		k.Asks(Message{Kind: Ask, Key: Key{1, 1, round}})
-		k.Grow(round)
 		k.Add(round, Record{Rounds: 40})
 		if settled := k.Settled(); settled {
 			t.Errorf("round %d: the end is settled", round)
@@ -88,7 +87,7 @@ func TestRuns(t *testing.T) {
 		t.Error("it begins a cut that the end has overtaken")
 	}
 	begin(2)
-	k.Grow(20)
+	k.grow(20)
 	k.Add(20, Record{Rounds: 20})
 	k.Take(0, Message{Kind: Whole, Key: Key{1, 1, 60}, Last: true})
 	if k.Over() || k.Settled() {

@@ -63,7 +63,7 @@ func (k *Keeper) Begin(l Life) (out []Letter) {
 		return nil
 	}
 	k.chair.asked = l.From.From.Round
-	k.Grow(l.From.From.Round)
+	k.grow(l.From.From.Round)
 	for _, h := range l.From.Holders {
 		if h.Node != l.Me {
 			continue
@@ -172,8 +172,8 @@ func (k *Keeper) part(round uint64, owner int, r Record) Message {
 	return Message{Kind: Part, Key: k.key(round), Owner: owner, Tasks: k.life.Mine, Record: r}
 }
 
-// Grow begins a cut on this node: it takes records of its own tasks from now on.
-func (k *Keeper) Grow(round uint64) {
+// grow begins a cut on this node: it takes records of its own tasks from now on.
+func (k *Keeper) grow(round uint64) {
 	k.asked = round
 	p := part{k.key(round), k.life.Me}
 	k.parts[p] = k.records(p, k.life.Mine)
@@ -224,14 +224,15 @@ func (k *Keeper) completed(p part) []Letter {
 	return []Letter{{0, Message{Kind: Have, Key: p.Key, Owner: p.owner, Tasks: of.Tasks}}}
 }
 
-// Asks returns the round of the cut that a message asks for, if this node is to begin it: see Grow and Passed. The chair has
-// given up all earlier cuts that are not whole.
+// Asks begins the cut that a message asks for, and returns its round. It does not if the message asks for no new cut. The chair has
+// given up all earlier cuts that are not whole. See Passed.
 func (k *Keeper) Asks(m Message) (round uint64, is bool) {
 	if m.Kind != Ask || !k.current(m.Key) || m.Round <= k.asked {
 		return 0, false
 	}
 	k.drop(m.Most)
 	maps.DeleteFunc(k.parts, func(p part, _ *records) bool { return p.Run == m.Run && p.Round < m.Round && p.Round != m.Most })
+	k.grow(m.Round)
 	return m.Round, true
 }
 
@@ -351,7 +352,8 @@ func (k *Keeper) Ask(round uint64) []Letter {
 // Asking reports whether a cut is under way, or none can follow, and the furthest round that the chair knows of. Wanted reports whether a node
 // waits for the next one.
 func (k *Keeper) Asking() (asking bool, furthest uint64) {
-	return k.chair.asked > 0 || k.chair.whole == End, max(k.chair.most, k.chair.whole)
+	furthest = max(k.chair.most, k.chair.whole)
+	return k.chair.asked > 0 || furthest == End, furthest
 }
 func (k *Keeper) Wanted() bool { return k.chair.want }
 

@@ -18,7 +18,7 @@ var telling = []string{
 	"keeper.go Keeper.current: k.began && of.Life == k.life.Number && of.Run == k.life.Run: without the second",
 	"keeper.go Keeper.Asks: p.Run == m.Run && p.Round < m.Round && p.Round != m.Most: without the second",
 	"keeper.go Keeper.Asks: m.Kind != Ask || !k.current(m.Key): without the second",
-	"keeper.go Keeper.Asking: k.chair.asked > 0 || k.chair.whole == End: without the second",
+	"keeper.go Keeper.Asking: k.chair.asked > 0 || furthest == End: without the second",
 }
 
 // TestMutants makes mistakes in the protocol one at a time, and expects a test to notice.

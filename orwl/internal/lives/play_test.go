@@ -49,7 +49,6 @@ type world struct {
 	reports   []Report // the life begins from them
 	ending    bool     // all tasks of the run have ended
 	verdict   Verdict  // then
-	asked     bool     // the chair has asked for a cut at the end
 	out       int      // processes that have ended the run
 }
 

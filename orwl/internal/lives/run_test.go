@@ -45,7 +45,6 @@ func (w *world) asks(p *process, round uint64) {
 			most = max(most, n)
 		}
 	}
-	p.keeper.Grow(round)
 	w.sends(p, p.keeper.Did(round, balance.Load{Units: p.me, Done: int64(round), Wall: int64(w.run), Busy: int64(w.life)}))
 	if most > 0 {
 		w.seen["passed"]++
@@ -99,7 +98,7 @@ func (w *world) beginsRun(run int) {
 		}
 	}
 	w.rounds, w.ready, w.passed, w.wholes, w.wanted, w.told, w.weights = make([]uint64, len(w.ends)), 0, false, 0, false, 0, nil
-	w.ending, w.asked, w.out = false, false, 0
+	w.ending, w.out = false, 0
 }
 
 // begin has a process begin the run.
@@ -146,8 +145,7 @@ func (w *world) restores(p *process) bool {
 // judge says what becomes of the cuts of a run whose tasks have all ended.
 func (w *world) judge() {
 	w.ending, w.verdict = true, Keeps
-	if w.plan(w.run).From.Round == End {
-		w.asked = true // it has one
+	if w.plan(w.run).From.Round == End { // it has one
 		return
 	}
 	if v := w.r.IntN(6); v < 2 && !w.members[0].keeper.Wanted() {
@@ -164,8 +162,7 @@ func (w *world) forgets() bool { return w.ending && w.verdict == Forgot }
 // endsRun has a process end the run, if it may. The chair asks for a cut at the end when none is under way.
 func (w *world) endsRun(p *process) {
 	if w.verdict == Keeps {
-		if asking, _ := p.keeper.Asking(); p.me == 0 && !asking && !w.asked {
-			w.asked = true
+		if asking, _ := p.keeper.Asking(); p.me == 0 && !asking {
 			w.sends(p, p.keeper.Ask(End))
 		}
 		if !p.keeper.Settled() {

@@ -1,6 +1,8 @@
 package worlds
 
 import (
+	"bytes"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,5 +60,61 @@ func TestTwoStay(t *testing.T) {
 			}
 		})
 		w.report(t)
+	}
+}
+
+// TestInterval has cuts follow each other in the interval that the program says, or later. The first one comes after an interval, too, and so does
+// another try when a disk was full. If the program says nothing, a disk that is slow makes cuts rare: saving takes a small part of the time. If nodes
+// hear late of a cut, the chair asks further and further ahead, until they hear soon again.
+func TestInterval(t *testing.T) {
+	rings.Computes(t)
+	const interval, soon, length = 200 * time.Millisecond, 250 * time.Millisecond, time.Second
+	for name, c := range map[string]struct {
+		interval    time.Duration
+		disks       int
+		fault       fault
+		late        time.Duration // how long messages about cuts take in the first three seconds
+		least       time.Duration // between two cuts
+		first, last time.Duration // until the first cut, and between the last two, at most
+		from, to    int           // cuts in about four seconds
+	}{
+		"nothing happens":  {interval: interval, least: interval, first: soon, last: soon, from: 16, to: 20},
+		"a disk is full":   {interval: interval, disks: 1, fault: fault{kind: "full", after: length, length: length}, least: interval, first: soon, last: soon, from: 12, to: 16},
+		"nodes hear late":  {interval: interval, late: interval / 2, least: interval, first: 5 * length / 2, last: soon, from: 3, to: 10},
+		"the default":      {least: 250 * time.Millisecond, first: 300 * time.Millisecond, last: 300 * time.Millisecond, from: 13, to: 16},
+		"the disk is slow": {disks: 1, fault: fault{kind: "slow", length: time.Minute}, least: 250 * time.Millisecond, first: length, last: time.Minute, from: 1, to: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(plateWorkers))
+			var w *world
+			synctest.Test(t, func(*testing.T) {
+				w = newWorld(1, "")
+				w.runs, w.commands, w.disks, w.interval = alone{3, 2000}, 0, nil, c.interval
+				for i := range uint64(c.disks) {
+					w.disks = append(w.disks, newDisk(i))
+				}
+				var faults []*fault
+				if c.fault.kind != "" {
+					faults = append(faults, &c.fault)
+				}
+				before := time.Now()
+				w.late, w.lateUntil = c.late, before.Add(3*length)
+				w.plays(newCommand(3, true, faults...))
+				for i, at := range w.times {
+					between := at.Sub(before)
+					if between < c.least || i == 0 && between > c.first || i > 0 && i == len(w.times)-1 && between > c.last {
+						w.complain("cut %d comes %v after the one before, or the beginning", i+1, between)
+					}
+					before = at
+				}
+				if n := len(w.times); n < c.from || n > c.to {
+					w.complain("there are %d cuts, want %d to %d", n, c.from, c.to)
+				}
+				if n := bytes.Count(w.log.text.Bytes(), []byte("a cut is not on disk")); n > 3*int(length/interval+1) {
+					w.complain("%d parts could not be saved", n)
+				}
+			})
+			w.report(t)
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
@@ -60,6 +61,9 @@ func (m member) Receive(channel uint64, r node.Receiver) error {
 		late := life < m.p.channels
 		m.p.mu.Unlock()
 		m.p.world.reach(late, "a message of a former life comes late")
+		if w := m.p.world; channel&math.MaxUint32 == cutChannel && time.Now().Before(w.lateUntil) {
+			<-time.After(w.late)
+		}
 		if !late && channel&math.MaxUint32 == cutChannel {
 			m.p.gets(header, bulk)
 			bulk = m.p.older(header, bulk)

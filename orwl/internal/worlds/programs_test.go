@@ -110,6 +110,24 @@ func (r ring) want() (sum uint64) {
 	return sum
 }
 
+// alone is a program of tasks that do not wait for each other.
+type alone struct{ tasks, rounds int }
+
+func (a alone) lasts() time.Duration { return time.Duration(a.rounds) * bodyTime }
+
+func (a alone) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
+	for i := range a.tasks {
+		task := rt.Task(fmt.Sprint("task ", i)).On(i % rt.Nodes())
+		own := orwl.Writes[uint64](task, orwl.Array[uint64](rt, fmt.Sprint("number ", i), 1))
+		task.Each(a.rounds, func(round int) error {
+			p.works(rt)
+			own.Slice()[0]++
+			return nil
+		})
+	}
+	return rt.Run(ctx)
+}
+
 // grid is a plate of some blocks, which ends when it changes little.
 type grid struct{ side, blocks, sweeps int }
 

@@ -128,21 +128,25 @@ const (
 
 // world is a program that is started as often as all its processes are killed.
 type world struct {
-	seed     uint64
-	rng      *rand.Rand
-	net      *p2ptest.World
-	disks    []*disk // a process has the disk of its seat, modulo their number; none: the cuts are in memory only
-	commands int     // how many more may follow
-	runs     program
-	lies     string // the planted fault, if any: see TestControls
-	oneLife  bool   // the run does not survive
-	command         // the one that goes on
+	seed      uint64
+	rng       *rand.Rand
+	net       *p2ptest.World
+	disks     []*disk // a process has the disk of its seat, modulo their number; none: the cuts are in memory only
+	commands  int     // how many more may follow
+	runs      program
+	lies      string        // the planted fault, if any: see TestControls
+	oneLife   bool          // the run does not survive
+	late      time.Duration // how much longer messages about cuts take until lateUntil
+	lateUntil time.Time
+	interval  time.Duration // see orwl.Survive
+	command                 // the one that goes on
 
 	log        record // of all processes
 	mu         sync.Mutex
 	complaints []string
 	reached    map[string]bool   // rare states
 	wholes     []lives.Key       // the cuts that were whole
+	times      []time.Time       // when a cut became whole that is not at the end of a run
 	dropped    map[uint64]uint64 // by run: the latest life in which its cuts were dropped at its end, unless there is one of the end: see lives.Judge
 	damaged    string            // a file of a cut that was damaged
 	over       bool              // a process of the command before had the result
@@ -195,7 +199,7 @@ func newCommand(count int, gentle bool, faults ...*fault) command {
 }
 
 func newWorld(seed uint64, lies string) *world {
-	w := &world{seed: seed, lies: lies, rng: rand.New(rand.NewPCG(seed, 2)), net: p2ptest.NewWorld(seed), reached: make(map[string]bool)}
+	w := &world{seed: seed, lies: lies, rng: rand.New(rand.NewPCG(seed, 2)), net: p2ptest.NewWorld(seed), reached: make(map[string]bool), interval: 20 * time.Millisecond}
 	w.runs = programs[w.rng.IntN(len(programs))](w.rng)
 	if w.rng.IntN(2) == 0 || lies != "" {
 		for i := range 1 + w.rng.IntN(2)*w.rng.IntN(3) {
@@ -317,7 +321,7 @@ func (w *world) start(p *process, place launch.Place, listens func(string)) {
 		return nil
 	}
 	log := slog.New(&journal{p, slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}).WithAttrs([]slog.Attr{slog.Int("seat", p.seat)})})
-	o := orwl.Options{Log: log, Survive: orwl.Survive{Interval: 20 * time.Millisecond, Off: w.oneLife}, Join: orwl.JoinOptions{
+	o := orwl.Options{Log: log, Survive: orwl.Survive{Interval: w.interval, Off: w.oneLife}, Join: orwl.JoinOptions{
 		Place: &place, Lease: worldLease, Remote: true, Network: network{nodes.Network{Carrier: p.sockets.Carrier()}, p}, Log: log,
 	}}
 	inner.Computes(&o, p.ran.Load)
@@ -395,6 +399,9 @@ func (w *world) isWhole(life uint64, k lives.Key) {
 	w.copied = true
 	if (k.Round == lives.End || w.dropped[k.Run] < life) && !slices.Contains(w.wholes, k) {
 		w.wholes = append(w.wholes, k)
+		if k.Round < lives.End {
+			w.times = append(w.times, time.Now())
+		}
 	}
 }
 
