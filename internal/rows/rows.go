@@ -95,11 +95,6 @@ func divideUp(n, by int) int { return (n + by - 1) / by }
 // that of the first term.
 type lines struct{ count, cells, apart, lead int }
 
-// ahead is how many bytes ahead next, and the term that leads, are fetched into the cache. It does nothing behind the end of
-// memory. The other terms of a field are neighbours, which the cache still has. The processor fetches ahead by itself, but
-// begins anew with each page, and after a dot product. A grid of rows took three quarters of the time with this, and a cube two thirds.
-const ahead = 4096
-
 func (l lines) empty() bool { return l.count <= 0 || l.cells <= 0 }
 
 // lines is the memory from the beginning of a row to the end of the last line.

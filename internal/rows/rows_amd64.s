@@ -8,12 +8,17 @@
 
 #define LANES (BYTES/SIZE)
 
+// AHEAD is how many bytes ahead next, and the term that leads, are fetched into the cache. It does nothing behind the end of
+// memory. The other terms of a field are neighbours, which the cache still has. The processor fetches ahead by itself, but
+// begins anew with each page, and after a dot product. A grid of rows took three quarters of the time with this.
+#define AHEAD 4096
+
 // FETCH4 fetches four vectors into the cache, ahead of the address in R8.
 #define FETCH4 \
-	PREFETCHT0 const_ahead(R8)           \
-	PREFETCHT0 const_ahead+BYTES(R8)     \
-	PREFETCHT0 const_ahead+(2*BYTES)(R8) \
-	PREFETCHT0 const_ahead+(3*BYTES)(R8)
+	PREFETCHT0 AHEAD(R8)           \
+	PREFETCHT0 AHEAD+BYTES(R8)     \
+	PREFETCHT0 AHEAD+(2*BYTES)(R8) \
+	PREFETCHT0 AHEAD+(3*BYTES)(R8)
 
 // Cells of 64 bits.
 #define SIZE 8
