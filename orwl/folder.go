@@ -111,12 +111,13 @@ func (s *survival) load(me int, plan lives.Plan) error {
 }
 
 // looks notes what is on disk at the end of a life.
-func (s *survival) looks() {
+func (s *survival) looks() error {
 	if s.folder == nil {
-		return
+		return nil
 	}
-	found, _ := s.folder.Look() // if this fails, the next use of the folder tells of it
+	found, err := s.folder.Look()
 	s.keeper.Finds(found.Parts)
+	return err
 }
 
 // close closes the folder. A run that has ended well leaves no cut.

@@ -178,7 +178,9 @@ func (n *Nodes) ended(ctx context.Context, err error) message.Life {
 	}
 	s.keeper.End()
 	s.log.ends(n.reason.Why())
-	s.looks()
+	if bad := s.looks(); err == nil {
+		err = bad
+	}
 	lost, why := (*NodeError)(nil), n.reason.Why()
 	switch {
 	case s.made:

@@ -70,10 +70,10 @@ type hosts struct {
 	rounds chan int // those that bodies begin, on any of the hosts
 
 	mu  sync.Mutex
-	all []*guest // that ever were
+	all []*guest // of all lives
 }
 
-// guest is a process. What it has said may be read when it has ended.
+// guest is a process. Its output may be read when it has ended.
 type guest struct {
 	seat   int
 	cmd    *exec.Cmd

@@ -47,7 +47,7 @@ func TestApartEnds(t *testing.T) {
 	}
 }
 
-// TestApartIsSaid has a node cut off in a run of one life. Its error says that it is apart, and those of the others name it.
+// TestApartIsSaid has a node cut off in a run of one life. Its error says that it is apart, and the errors of the others name it.
 func TestApartIsSaid(t *testing.T) {
 	rings.Computes(t)
 	const victim = 2
