@@ -133,6 +133,9 @@ func TestExhaustThree(t *testing.T) {
 		if r.Failure != nil {
 			t.Fatalf("%s: %v", g, r.Failure)
 		}
+		if !r.Complete && states.N() == 0 {
+			t.Errorf("%s: the search is not complete", g)
+		}
 		t.Logf("%s: %d states, all of them: %t", way, r.States, r.Complete)
 	}
 }

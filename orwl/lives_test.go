@@ -189,7 +189,7 @@ func TestLives(t *testing.T) {
 	}
 }
 
-// TestLivesOfNoTasks runs a program without tasks. It has a cut at its end, and goes on when a node waits for that.
+// TestLivesOfNoTasks runs a program without tasks, so no node has a record for the cut at its end. It ends all the same.
 func TestLivesOfNoTasks(t *testing.T) {
 	t.Parallel()
 	for node, err := range runOn(2, Options{Survive: Survive{Interval: time.Nanosecond}}, func(ctx context.Context, _ int, rt *Runtime) error {
