@@ -13,4 +13,10 @@
 //	go run ./examples/life -soup 120 -sweeps 400 -plot life.gif
 //	go run ./docs/pictures -film <life.gif >docs/pictures/life.gif
 //	go run ./apps/llk23 -grid 8x8 -block 100x100 -iters 200 -plot docs/pictures/field.png
+//
+// With -residual it plots how two solvers converge:
+//
+//	go run ./examples/poisson -residuals >poisson
+//	go run ./examples/pipelined -residuals >pipelined
+//	go run ./docs/pictures -residual poisson pipelined >docs/pictures/residual.svg
 package main

@@ -15,7 +15,22 @@ import (
 
 func main() {
 	film := flag.Bool("film", false, "make a small film of a GIF on standard input")
+	residual := flag.Bool("residual", false, "plot the numbers of files over their sweeps")
 	flag.Parse()
+	if *residual {
+		var curves []curve
+		for _, file := range flag.Args() {
+			c, err := readCurve(file)
+			if err != nil {
+				log.Fatal(err)
+			}
+			curves = append(curves, c)
+		}
+		if err := plot(os.Stdout, curves); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	if *film {
 		if err := shrink(os.Stdout, os.Stdin); err != nil {
 			log.Fatal(err)

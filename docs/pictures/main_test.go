@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -43,5 +45,32 @@ func TestLook(t *testing.T) {
 	}
 	if err := draw(&svg, &trace.Trace{}); !errors.Is(err, errNoBlocks) {
 		t.Errorf("no blocks: %v", err)
+	}
+}
+
+// Each line of a sweep and a number is a point, and other lines are none.
+func TestPlot(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "solver")
+	if err := os.WriteFile(file, []byte("0 1\n1 1e-2\nthe end\n2 1e-4\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := readCurve(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var svg strings.Builder
+	if err := plot(&svg, []curve{c}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`points="50.0,14.0 330.0,144.0 610.0,274.0 "`, ">1e-4<", ">solver<"} {
+		if !strings.Contains(svg.String(), want) {
+			t.Errorf("no %s in\n%s", want, svg.String())
+		}
+	}
+	if err := os.WriteFile(file, []byte("the end\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readCurve(file); err == nil {
+		t.Error("a file without numbers is no error")
 	}
 }

@@ -3,82 +3,86 @@ package main
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"log"
 	"os"
+	"slices"
 
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/orwl/exact"
 	"github.com/orwl/go-orwl/orwl/launch"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/resource"
 )
 
+const small = 1e-10 // of the first residual: the end
+
 var (
 	nodes  = flag.Int("nodes", 1, "start `N` nodes on this machine")
 	n      = flag.Int("n", 256, "the plate has `N`×N cells")
 	strips = flag.Int("strips", 8, "cut it into `N` strips of rows")
-	small  = flag.Float64("small", 1e-10, "end when the residual is at most `R` of the first one")
 )
 
 func main() {
 	flag.Parse()
-	if *n < 1 || *strips < 1 || *strips > *n {
-		log.Fatal("want at least one cell, and 1 to -n strips")
+	if *strips < 1 || *strips > *n {
+		log.Fatal("want 1 to -n strips")
 	}
 	if ended, code := launch.Self(*nodes); ended {
 		os.Exit(code)
 	}
+	result := ""
 	err := orwl.Run(context.Background(), orwl.Options{}, func(ctx context.Context, rt *orwl.Runtime) error {
 		x, rounds, err := solve(ctx, rt)
-		if err == nil && rt.Node() == 0 {
-			report(x, rounds)
+		if rt.Node() == 0 {
+			result = fmt.Sprintf("%d rounds, sha256 %.8x\n", rounds, sha256.Sum256(fmt.Append(nil, x)))
 		}
 		return err
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
+	fmt.Print(result)
 }
 
 // solve solves A x = b. A is the Laplacian with x = 0 around the plate, and b is 1 in each cell. On the node of the first
 // strip it returns how many rounds that took.
 func solve(ctx context.Context, rt *orwl.Runtime) (cells []float64, rounds int, err error) {
-	pq, rr := orwl.NewSum(rt, "p·q"), orwl.NewSum(rt, "r·r")
-	first := float64(*n * *n) // r = p = b
-	least := *small * *small * first
-	rr.Start(first).Until(func(v float64) bool { return v <= least }, 0)
+	pq, rr, first := orwl.NewSum(rt, "p·q"), orwl.NewSum(rt, "r·r"), float64(*n**n)
+	rr.Start(first).Until(func(v float64) bool { return v <= small*small*first }, 0)
+	array := func(name string, i, rows int) *resource.Resource {
+		return orwl.Array[float64](rt, fmt.Sprint(name, i), rows**n)
+	}
+	row := func(i int) int { return min(max(0, i), *strips) * *n / *strips } // the first one of strip i
 
-	var x, ends []*resource.Resource // by strip; ends are the first and the last row of p
-	var multiply, step, turn []*orwl.Task
-	for i := range *strips {
-		x = append(x, orwl.Array[float64](rt, fmt.Sprint("x ", i), rows(i)**n))
-		ends = append(ends, orwl.Array[float64](rt, fmt.Sprint("ends ", i), 2**n))
-		multiply = append(multiply, rt.Task(fmt.Sprint("multiply ", i)).On(i*rt.Nodes() / *strips))
+	var x, ends []*resource.Resource // ends[i+1] are the first and the last row of p in strip i; beside the plate they are 0
+	for i := range *strips + 2 {
+		ends = append(ends, array("ends ", i-1, 2))
 	}
-	for i := range *strips {
-		step = append(step, rt.Task(fmt.Sprint("step ", i)).On(multiply[i].Node()))
+	stage := func(name string) (tasks []*orwl.Task) {
+		for i := range *strips {
+			tasks = append(tasks, rt.Task(fmt.Sprint(name, i)).On(i*rt.Nodes() / *strips))
+		}
+		return tasks
 	}
+	multiply, step, turn := stage("multiply "), stage("step "), stage("turn ")
 	for i := range *strips {
-		turn = append(turn, rt.Task(fmt.Sprint("turn ", i)).On(multiply[i].Node()))
-		size := rows(i) * *n
-		// p has a row more on each side, of the neighbours.
-		p, q, r := orwl.Array[float64](rt, fmt.Sprint("p ", i), size+2**n), orwl.Array[float64](rt, fmt.Sprint("q ", i), size), orwl.Array[float64](rt, fmt.Sprint("r ", i), size)
-		for _, ones := range []*resource.Resource{p, r, ends[i]} {
-			if err := orwl.Fill(ctx, ones, func(v []float64) { fill(v, 1) }); err != nil {
+		rows := row(i+1) - row(i)
+		p, q, r := array("p ", i, rows+2), array("q ", i, rows), array("r ", i, rows) // p has a row more on each side
+		x = append(x, array("x ", i, rows))
+		for _, ones := range []*resource.Resource{p, r, ends[i+1]} {
+			if err := orwl.Fill(ctx, ones, func(v []float64) { copy(v, slices.Repeat([]float64{1}, len(v))) }); err != nil {
 				return nil, 0, err
 			}
 		}
 
 		t := multiply[i]
-		whole, product, put := orwl.Writes[float64](t, p), orwl.Writes[float64](t, q), pq.Put(t)
-		beside := neighbours(t, ends, i)
+		above, below, put := orwl.Reads[float64](t, ends[i]), orwl.Reads[float64](t, ends[i+2]), pq.Put(t)
+		whole, product := orwl.Writes[float64](t, p), orwl.Writes[float64](t, q)
 		t.Each(-1, func(int) error {
-			p := whole.Slice()
-			beside(p)
-			q := product.Slice()
+			p, q := whole.Slice(), product.Slice()
+			above.View().Sub(*n, 2**n).Copy(p)
+			below.View().Sub(0, *n).Copy(p[len(p)-*n:])
 			laplace(q, p, *n)
 			put.New().Dot(p[*n:len(p)-*n], q)
 			return nil
@@ -100,7 +104,7 @@ func solve(ctx context.Context, rt *orwl.Runtime) (cells []float64, rounds int, 
 		})
 
 		t = turn[i]
-		next, from, edges := orwl.Writes[float64](t, p), orwl.Reads[float64](t, r), orwl.Writes[float64](t, ends[i])
+		next, from, edges := orwl.Writes[float64](t, p), orwl.Reads[float64](t, r), orwl.Writes[float64](t, ends[i+1])
 		last, this := rr.Before(t), rr.Now(t)
 		t.Each(-1, func(int) error {
 			beta := this.Value() / last.Value()
@@ -126,54 +130,16 @@ func solve(ctx context.Context, rt *orwl.Runtime) (cells []float64, rounds int, 
 	return cells, int(multiply[0].Round()), nil
 }
 
-// rows is how many rows strip i has.
-func rows(i int) int { return (i+1)**n / *strips - i**n / *strips }
-
-// neighbours returns a function that copies the rows beside strip i to p. There is none beyond the plate: p is 0 there.
-func neighbours(t *orwl.Task, ends []*resource.Resource, i int) func(p []float64) {
-	copies := []func(p []float64){}
-	side := func(j, row, at int) {
-		if j < 0 || j >= len(ends) {
-			copies = append(copies, func(p []float64) { fill(p[at:at+*n], 0) })
-			return
-		}
-		in := orwl.Reads[float64](t, ends[j])
-		copies = append(copies, func(p []float64) { in.View().Sub(row**n, (row+1)**n).Copy(p[at:]) })
-	}
-	side(i-1, 1, 0)
-	side(i+1, 0, (rows(i)+1)**n)
-	return func(p []float64) {
-		for _, c := range copies {
-			c(p)
-		}
-	}
-}
-
 // laplace computes q = A p for rows of so many cells. p has a row more on each side.
 func laplace(q, p []float64, width int) {
 	for k := range q {
-		at, west, east := k+width, 0., 0.
+		at := k + width
+		q[k] = 4*p[at] - p[at-width] - p[at+width]
 		if k%width > 0 {
-			west = p[at-1]
+			q[k] -= p[at-1]
 		}
 		if k%width < width-1 {
-			east = p[at+1]
+			q[k] -= p[at+1]
 		}
-		q[k] = 4*p[at] - p[at-width] - p[at+width] - west - east
 	}
-}
-
-func fill(v []float64, value float64) {
-	for k := range v {
-		v[k] = value
-	}
-}
-
-// report prints what came of it.
-func report(x []float64, rounds int) {
-	var sum exact.Sum
-	sum.AddAll(x)
-	hash := sha256.New()
-	_ = binary.Write(hash, binary.LittleEndian, x)
-	fmt.Printf("%d rounds, mean %.9f, sha256 %.8x\n", rounds, sum.Value()/float64(len(x)), hash.Sum(nil))
 }

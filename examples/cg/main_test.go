@@ -21,10 +21,11 @@ func sequential() (x []float64, rounds int) {
 	size := *n * *n
 	x, q, r, p := make([]float64, size), make([]float64, size), make([]float64, size), make([]float64, size+2**n)
 	inner := p[*n : *n+size]
-	fill(r, 1)
-	fill(inner, 1)
+	for k := range r {
+		r[k], inner[k] = 1, 1
+	}
 	first := float64(size)
-	for rr := first; rounds == 0 || rr > *small**small*first; rounds++ {
+	for rr := first; rounds == 0 || rr > small*small*first; rounds++ {
 		laplace(q, p, *n)
 		alpha := rr / dot(inner, q)
 		for k := range x {

@@ -13,7 +13,10 @@ import (
 
 const small = 1e-6 // of the first residual: the end. The sums of this method lose the last digits
 
-var side = flag.Int("side", 256, "the plate has `N`×N cells")
+var (
+	side      = flag.Int("side", 256, "the plate has `N`×N cells")
+	residuals = flag.Bool("residuals", false, "print the residual after each sweep, as a part of the first one")
+)
 
 func main() { show.Main(solve) }
 
@@ -44,6 +47,11 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 	rr := stencil.NewSum(g, "r·r", stencil.ReductionOptions{
 		Start: first,
 		Until: func(_ int, v float64) bool { return v <= small*small*first },
+		Result: func(sweep int, v float64) {
+			if *residuals {
+				fmt.Printf("%d %.3e\n", sweep, math.Sqrt(v/first))
+			}
+		},
 	})
 	wr := stencil.NewSum(g, "w·r", stencil.ReductionOptions{Start: 4 * float64(*side)})
 	// All blocks compute the same two numbers, and read them one sweep later.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
@@ -14,7 +15,10 @@ const small = 1e-10 // of the first residual: the end
 var laplace = []stencil.Weight{
 	{Times: 4}, {At: []int{-1, 0}, Times: -1}, {At: []int{1, 0}, Times: -1}, {At: []int{0, -1}, Times: -1}, {At: []int{0, 1}, Times: -1},
 }
-var side = flag.Int("side", 256, "the plate has `N`×N cells")
+var (
+	side      = flag.Int("side", 256, "the plate has `N`×N cells")
+	residuals = flag.Bool("residuals", false, "print the residual after each sweep, as a part of the first one")
+)
 
 func main() { show.Main(solve) }
 
@@ -44,8 +48,13 @@ func gradients(g *stencil.Grid) *stencil.Field[float64] {
 	q := stencil.NewField(g, "q", stencil.FieldOptions[float64]{})
 	first := float64(*side * *side) // r·r
 	end := func(_ int, v float64) bool { return v <= small*small*first }
+	tell := func(sweep int, v float64) {
+		if *residuals {
+			fmt.Printf("%d %.3e\n", sweep, math.Sqrt(v/first))
+		}
+	}
 	pq := stencil.NewSum(g, "p·q", stencil.ReductionOptions{})
-	rr := stencil.NewSum(g, "r·r", stencil.ReductionOptions{Start: first, Until: end})
+	rr := stencil.NewSum(g, "r·r", stencil.ReductionOptions{Start: first, Until: end, Result: tell})
 	g.Stage(func(b *stencil.Block) { // q = A p
 		stencil.Apply(b, q, p, 0, laplace)
 		for row := range b.Rows() {
