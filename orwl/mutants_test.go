@@ -30,10 +30,10 @@ var telling = []string{
 	"kept.go Runtime.finishLife: err = r.cuts.ends(ctx, all): dropped",
 }
 
-// TestMutants makes one mistake at a time in what joins lives, cuts and the folder to the runtime. Whole runs in virtual time have to notice, or the
-// tests of lives here:
+// TestMutants makes one mistake at a time in reductions, and in what joins lives, cuts and the folder to the runtime. Whole runs in virtual time have
+// to notice, or the tests here:
 //
-//	ORWL_RING=night go test ./orwl -run TestMutants -orwl.mutants 3 -orwl.mutant '^kept.go' -timeout 6h
+//	ORWL_RING=night go test ./orwl -run TestMutants -orwl.mutants 5 -orwl.mutant '^kept.go' -timeout 6h
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
 	if invariant.Enabled || rings.Repeated() {
@@ -41,7 +41,7 @@ func TestMutants(t *testing.T) {
 	}
 	const here = "^Test(Lives|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh|Weighs|Buddies|Runs|EndedTells)$"
 	(&mutants.Plan{
-		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}},
+		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}, {Name: "reduction.go"}, {Name: "until.go"}},
 		Rules: mutants.Rules{
 			Spares:      func(string, string) bool { return false },
 			SparedCalls: []string{"Debug", "Info", "Warn", "Error", "Say"},    // the log's lines
@@ -49,6 +49,7 @@ func TestMutants(t *testing.T) {
 			Returns:     true,
 		},
 		Stages: []mutants.Stage{
+			{Name: "reductions", Tests: "^Test(Reduction|Sum|Until)", Limit: 10 * time.Second},
 			{Name: "few worlds", Package: "internal/worlds", Tests: "^TestWorlds$", Flags: []string{"-worlds", "60"}, Limit: 30 * time.Second},
 			{Name: "lives", Tests: here, Limit: time.Minute},
 			{Name: "cases", Package: "internal/worlds", Tests: "^Test(Interval|Slow|Sleeping|Cases|Apart|Short|Many|Senior)", Limit: time.Minute},

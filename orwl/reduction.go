@@ -273,8 +273,9 @@ func (rt *Runtime) reduce() {
 	rt.mu.Lock()
 	rt.until = nil
 	all, tasks := rt.reductions, slices.Clone(rt.tasks)
-	if rt.running || rt.failed != nil {
-		all = nil
+	if len(all) == 0 {
+		rt.mu.Unlock()
+		return
 	}
 	rt.mu.Unlock()
 	number := make(map[*Task]int, len(tasks))
@@ -296,15 +297,11 @@ func (rt *Runtime) reduce() {
 		r.declare()
 		places = append(places, place{r.puts[len(r.puts)-1].task, slices.Clone(rt.tasks[before:])})
 	}
-	if len(all) == 0 {
-		return
-	}
 	rt.mu.Lock()
-	rt.tasks = tasks
+	rt.tasks = slices.Clone(tasks)
 	for _, p := range places {
 		rt.tasks = slices.Insert(rt.tasks, slices.Index(rt.tasks, p.behind)+1, p.hidden...)
 	}
-	tasks = rt.tasks
 	rt.mu.Unlock()
 	for _, r := range all {
 		if r.ends {

@@ -282,6 +282,22 @@ func TestReductionRefused(t *testing.T) {
 			r.Now(task)
 			task.Each(1, forever)
 		}, `task "a" reads this round's value, and task "a" puts behind it`},
+		"a goroutine reads": {func(rt *Runtime, r *Reduction[int64, int64]) {
+			task := rt.Task("a")
+			r.Put(task)
+			task.Each(1, forever)
+			task = rt.Task("b")
+			r.Before(task)
+			task.Do(nothing)
+		}, `task "b" reads it, and its body is none of Each`},
+		"nobody puts, and it ends the run": {func(rt *Runtime, r *Reduction[int64, int64]) {
+			r.Until(func(int64) bool { return true }, 0)
+		}, `"r" has no task that puts`},
+		"a name that is taken": {func(rt *Runtime, r *Reduction[int64, int64]) {
+			task := rt.Task("a")
+			NewSum(rt, "r").Put(task)
+			task.Each(1, forever)
+		}, `"r"`},
 		"no end": {func(rt *Runtime, r *Reduction[int64, int64]) {
 			task := rt.Task("a")
 			r.Put(task)
@@ -299,5 +315,50 @@ func TestReductionRefused(t *testing.T) {
 		if err := rt.Run(t.Context()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+}
+
+// A run of no rounds has no values, and ends. Rounds that the tasks have end a run whose reduction never does.
+func TestReductionEndsAnyway(t *testing.T) {
+	for _, rounds := range []int{0, 1, 7} {
+		for _, ends := range []bool{false, true} {
+			rt := mustNew(t, Options{})
+			r := NewMax[int64](rt, "r")
+			if ends {
+				r.Until(func(int64) bool { return false }, 0)
+			}
+			task := rt.Task("a")
+			put := r.Put(task)
+			task.Each(rounds, func(round int) error {
+				put.Set(int64(round))
+				return nil
+			})
+			if err := rt.Run(t.Context()); err != nil || task.Round() != int64(rounds) {
+				t.Errorf("%d rounds: the task has had %d, %v", rounds, task.Round(), err)
+			}
+		}
+	}
+}
+
+// A reduction belongs to the runs whose tasks use it. A run that is refused, since another one goes on, changes nothing.
+func TestReductionOfStages(t *testing.T) {
+	rt := mustNew(t, Options{})
+	first := rt.Task("first")
+	sum := NewSum(rt, "sum")
+	put := sum.Put(first)
+	first.Each(3, func(int) error {
+		put.New().Add(1)
+		if err := rt.Run(t.Context()); err == nil {
+			t.Error("a run in a run is no error")
+		}
+		return nil
+	})
+	if err := rt.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second := rt.Task("second")
+	second.Each(2, func(int) error { return nil })
+	if err := rt.Run(t.Context()); err != nil || second.Round() != 2 {
+		t.Errorf("a stage without the reduction: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package orwl
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/orwl/go-orwl/internal/queue"
@@ -82,12 +81,9 @@ func (rt *Runtime) endReader(r *run, node int) *Task {
 	rounds := 0
 	for i, e := range rt.until {
 		t.accesses = append(t.accesses, &Access{task: t, resource: e.record, mode: queue.Read, number: int32(i)})
-		if rounds = max(rounds, e.rounds); e.rounds < 0 {
-			rounds = math.MaxInt
+		if rounds >= 0 && (e.rounds < 0 || e.rounds > rounds) {
+			rounds = e.rounds // a negative number means that no round is the last
 		}
-	}
-	if rounds == math.MaxInt {
-		rounds = -1
 	}
 	t.step = &step{task: t, rounds: rounds, said: rounds, near: rt.Nodes() > 1}
 	t.step.body = func(int) error {

@@ -23,6 +23,7 @@ func TestUntilLag(t *testing.T) {
 		rt := mustNew(t, Options{Nodes: n})
 		first, free := rt.Task("first").On(0), rt.Task("free").On(1)
 		end := NewMax[int64](rt, "end").Until(func(v int64) bool { return v == last }, lag).Put(first)
+		NewSum(rt, "a sum that ends nothing").Put(first)
 		first.Each(-1, func(round int) error {
 			if round == 0 {
 				select {
@@ -131,10 +132,14 @@ func TestUntilRefused(t *testing.T) {
 		NewMax[int64](rt, "r").Until(func(int64) bool { return true }, lag).Put(task)
 		task.Each(-1, func(int) error { return nil })
 	}
-	for _, lag := range []int{-1, mostLag + 1} {
+	for _, lag := range []int{-1, mostLag, mostLag + 1} {
 		rt := mustNew(t, Options{})
 		declare(rt, lag)
-		if err := rt.Run(t.Context()); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("a lag of %d rounds: want 0 to 62", lag)) {
+		if err := rt.Run(t.Context()); lag == mostLag {
+			if err != nil {
+				t.Errorf("a lag of %d: %v", lag, err)
+			}
+		} else if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("a lag of %d rounds: want 0 to 62", lag)) {
 			t.Errorf("a lag of %d: %v", lag, err)
 		}
 	}
