@@ -68,6 +68,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.collectOrdered(s)
 	m.collectRelaxed(s)
 	m.collectTasks(s, found.queued)
+	s.gauge("orwl_tasks_remote", float64(found.remote))
 	m.collectContended(s)
 	m.collectNodes(s)
 	m.collectLocks(s, found.broken)

@@ -85,7 +85,7 @@ func bounds() []struct{ name, values string } {
 		{"outcome", "acquired, cancelled, failed"},
 		{"reason", "stranger, refused, malformed, oversize, checksum of connections; replayed, other_life, malformed, gap, unknown of messages"},
 		{"scope", "local, remote of hand-overs; local, global of locks"},
-		{"state", "here, suspected, lost, left of nodes; working, waiting, ended of tasks; held, waiting of locks"},
+		{"state", "here, suspected, lost, left of nodes; working, waiting, queued, ended of tasks; held, waiting of locks"},
 		{"task", "the names of tasks"},
 		{"when", "in_time, late"},
 	}

@@ -44,6 +44,7 @@ func families() []family {
 		{"orwl_task_compute_seconds_total", counter, nil, "Time in which tasks did not wait for an access."},
 		{"orwl_task_wait_seconds_total", counter, nil, "Time in which tasks waited for an access, or were queued for a worker. For step tasks, the runtime looks every few milliseconds which ones wait."},
 		{"orwl_tasks", gauge, []string{"state"}, "Tasks of this node that work, wait for an access, are queued because no worker is free, or have ended."},
+		{"orwl_tasks_remote", gauge, nil, "Waiting tasks of this node that wait for another node: for its turn to end, or for bytes."},
 		{"orwl_workers", gauge, []string{"state"}, "Workers of this node that run bodies or look for one, and those that sleep."},
 
 		{"orwl_worker_takes_total", counter, nil, "How often a worker has taken a task of another one."},

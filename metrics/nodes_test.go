@@ -78,7 +78,10 @@ func TestTwoNodes(t *testing.T) {
 				k := rt.Task(name)
 				k.On(node)
 				a := orwl.Writes[byte](k, r)
-				k.Each(rounds, func(int) error {
+				k.Each(rounds, func(round int) error {
+					for round == 0 && node == 0 && value(t, crew[1].registry, "orwl_tasks_remote") == 0 && t.Context().Err() == nil {
+						time.Sleep(time.Millisecond) // the task of the other node waits for this one
+					}
 					a.Slice()[0]++
 					return nil
 				})
@@ -101,6 +104,8 @@ func TestTwoNodes(t *testing.T) {
 		name   string
 		labels []string
 	}{
+		{home, 0, "orwl_tasks_remote", nil},
+		{mirror, 0, "orwl_tasks_remote", nil},
 		{home, rounds, "orwl_accesses_total", []string{"mode=write", "outcome=acquired"}},
 		{mirror, rounds, "orwl_accesses_total", []string{"mode=write", "outcome=acquired"}},
 		{home, 0, "orwl_remote_accesses_total", nil},

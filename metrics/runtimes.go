@@ -101,6 +101,7 @@ func (m *Metrics) site() queue.SiteCounts {
 type looked struct {
 	broken int // resources
 	queued int // tasks that are ready, and have no worker
+	remote int // tasks that wait for another node
 	taken  uint64
 	grids  []inspect.Grid
 }
@@ -129,6 +130,7 @@ func (m *Metrics) collectRuntimes(s sink) (found looked) {
 				found.queued++
 			}
 		}
+		found.remote += waitingFor(state)
 		if w := state.Workers; w != nil {
 			awake, asleep = awake+w.All-w.Asleep, asleep+w.Asleep
 			found.taken += w.Taken
@@ -147,6 +149,17 @@ func (m *Metrics) collectRuntimes(s sink) (found looked) {
 	s.gauge("orwl_stalled", float64(stalled))
 	s.gauge("orwl_info", 1, version(), runtime.Version(), strconv.Itoa(nodes.Count()))
 	return found
+}
+
+// waitingFor is how many tasks of a node wait for what another node sends: the end of a turn, or bytes.
+func waitingFor(s inspect.State) int {
+	tasks := make(map[string]bool)
+	for _, e := range s.WaitsFor {
+		if e.Node != s.Node {
+			tasks[e.From] = true
+		}
+	}
+	return len(tasks)
 }
 
 // collectLife tells of the lives and cuts of a run that goes on when a node is lost. Otherwise there is nothing to tell.
