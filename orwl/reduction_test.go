@@ -362,3 +362,28 @@ func TestReductionOfStages(t *testing.T) {
 		t.Errorf("a stage without the reduction: %v", err)
 	}
 }
+
+// A reduction ends the run, however few rounds the tasks of another one have.
+func TestReductionOfFewRounds(t *testing.T) {
+	for _, order := range [][]int{{3, 9}, {9, 3}, {-1, 3}, {3, -1}} {
+		rt := mustNew(t, Options{})
+		var tasks []*Task
+		for i, rounds := range order {
+			task := rt.Task(fmt.Sprint("task ", i))
+			put := NewMax[int64](rt, fmt.Sprint("end ", i)).Until(func(v int64) bool { return v == 5 }, 0).Put(task)
+			task.Each(rounds, func(round int) error {
+				put.Set(int64(round))
+				return nil
+			})
+			tasks = append(tasks, task)
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for i, rounds := range order {
+			if want := min(uint(rounds), 6); tasks[i].Round() != int64(want) {
+				t.Errorf("%v: task %d has had %d rounds, want %d", order, i, tasks[i].Round(), want)
+			}
+		}
+	}
+}
