@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -80,7 +81,7 @@ func TestTwoNodes(t *testing.T) {
 				a := orwl.Writes[byte](k, r)
 				k.Each(rounds, func(round int) error {
 					for round == 0 && node == 0 && value(t, crew[1].registry, "orwl_tasks_remote") == 0 && t.Context().Err() == nil {
-						time.Sleep(time.Millisecond) // the task of the other node waits for this one
+						runtime.Gosched() // the task of the other node waits for this one
 					}
 					a.Slice()[0]++
 					return nil

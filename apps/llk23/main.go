@@ -17,6 +17,7 @@ import (
 	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/metrics"
+	_ "github.com/orwl/go-orwl/net/p2p/quic" // for ORWL_CARRIER=quic
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/nodes"

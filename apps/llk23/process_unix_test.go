@@ -244,3 +244,19 @@ func BenchmarkNodes(b *testing.B) {
 		})
 	}
 }
+
+// Two nodes have the sequential result, however they carry bytes.
+func TestCarriers(t *testing.T) {
+	for _, carrier := range []string{"private", "quic"} {
+		cmd := exec.Command(os.Args[0], strings.Fields("-grid 2x2 -block 16x16 -iters 20 -json -nodes 2")...)
+		cmd.Env = append(os.Environ(), envProgram+"=1", "ORWL_CARRIER="+carrier)
+		out, err := cmd.Output()
+		var got report
+		if err == nil {
+			err = json.Unmarshal(out, &got)
+		}
+		if err != nil || !got.Verified || got.Nodes != 2 {
+			t.Errorf("%s: %v, %s", carrier, err, out)
+		}
+	}
+}

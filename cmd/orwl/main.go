@@ -15,7 +15,7 @@ var program = command.Program{Name: "orwl", About: "the toolbox of ordered read-
 	{Name: "run", About: "start a program on several nodes of this machine, and end them together",
 		Usage: "orwl run [FLAGS] [--] PROGRAM [ARGUMENT...]", Text: runText,
 		Example: "orwl run -nodes 4 -- ./prog -size 1000\norwl run -ssh node[1-4] -- ./prog",
-		Groups:  []command.Group{{Title: "nodes", Flags: "nodes ssh listen begin restarts"}}, Run: runRun},
+		Groups:  []command.Group{{Title: "nodes", Flags: "nodes ssh listen carrier begin restarts"}}, Run: runRun},
 	{Name: "why", About: "name the culprit of a run that stands still, over all its nodes, in one line",
 		Usage: "orwl why [FLAGS] [HOST:PORT...]", Text: whyText, Example: "orwl why\norwl why node1:9464 node2:9465",
 		Groups: []command.Group{{Title: "output", Flags: "json"}}, Run: runWhy},

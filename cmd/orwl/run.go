@@ -6,6 +6,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -26,8 +27,12 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	listen := f.String("listen", "", "let node 0 "+command.Usage("listen", "; port 0 is any; 127.0.0.1:0 if empty, and with -ssh all interfaces"))
 	begin := f.Int("begin", 0, "start `N` of the nodes, and one more at each SIGUSR1, which comes late; ORWL_BEGIN or all if 0")
 	restarts := f.Int("restarts", 0, "start lost nodes again, `N` times in all, if the program goes on without them and lets late ones in; ORWL_RESTARTS if 0")
+	carrier := f.String("carrier", "", "carry bytes by `NAME`: tcp, private (TCP with a pre-shared key, too) or quic, if PROGRAM links it; ORWL_CARRIER or tcp if empty")
 	if err := command.ParseFlags(f, args); err != nil {
 		return err
+	}
+	if !slices.Contains([]string{"", "tcp", "private", "quic"}, *carrier) {
+		return command.Misusef("-carrier is %q: want tcp, private or quic", *carrier)
 	}
 	if f.NArg() == 0 {
 		return command.Misusef("no program: name one behind the flags, as in orwl run -nodes 4 -- ./prog")
@@ -55,11 +60,16 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	var env []string
+	if *carrier != "" {
+		env = append(env, "ORWL_CARRIER="+*carrier)
+	}
 	err = launch.Spawn(context.Background(), launch.Run{
 		Nodes:   *nodes,
 		Hosts:   hosts,
 		Program: program,
 		Args:    f.Args()[1:],
+		Env:     env,
 		Stdout:  out,
 		Stderr:  os.Stderr,
 		Listen:  *listen,

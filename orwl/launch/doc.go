@@ -22,6 +22,7 @@
 //	ORWL_LEASE     for how long a silent node is believed to be there, such as 5s
 //	ORWL_SURVIVE   the folder where the cuts of a run are on disk; package orwl reads it
 //	ORWL_LIVES     a number from 1 on: lives end at random cuts; package orwl reads it
+//	ORWL_CARRIER   how nodes carry bytes; package orwl/nodes reads it
 //	ORWL_FLIGHT    the folder where a node writes what its tasks did last; package orwl reads it
 //	ORWL_BEGIN     how many nodes begin; the others come late
 //	ORWL_LATE      1: this node was lost, or has left, and comes back to its run

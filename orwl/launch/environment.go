@@ -109,7 +109,7 @@ const (
 )
 
 // sameVariables are those that all nodes have alike, also over ssh. Package orwl reads all but the first one.
-var sameVariables = []string{envLease, "ORWL_SURVIVE", "ORWL_LIVES", "ORWL_FLIGHT"}
+var sameVariables = []string{envLease, "ORWL_SURVIVE", "ORWL_LIVES", "ORWL_FLIGHT", "ORWL_CARRIER"}
 
 // ownVariables are the variables that Spawn does not hand down: they are about the process that
 // spawns, or about an outer run. It does hand down what all nodes have alike.

@@ -2,6 +2,9 @@ package nodes
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -19,6 +22,11 @@ type Network struct {
 	// Carrier is how the nodes carry bytes: TCP with TLS by default. Package net/p2p/quic has
 	// another.
 	Carrier p2p.Carrier
+	// Private adds a network that is secret before the first word, by libp2p's pre-shared key: TCP is encrypted twice, and
+	// who has not the key learns nothing. It needs a key.
+	//
+	// ORWL_CARRIER sets both fields for all nodes: tcp, private, or quic in a program that links package net/p2p/quic.
+	Private bool
 	// Host is this node's libp2p host, which the program has made and closes; the node makes
 	// one if nil. See [p2p.Options].
 	Host p2p.Host
@@ -31,16 +39,37 @@ type Network struct {
 
 // Join implements node.Network.
 func (w Network) Join(ctx context.Context, o node.Options) (node.Node, error) {
+	if err := w.choose(os.Getenv("ORWL_CARRIER")); err != nil {
+		return nil, err
+	}
 	n, err := p2p.Join(ctx, p2p.Options{
 		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Listen: o.Listen, Root: o.Root, Peers: o.Peers,
 		Listening: o.Listening, Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, JoinTimeout: o.Patience,
 		Machine: o.Machine, Remote: o.Remote, Begin: o.Begin, Late: o.Late, Hold: o.Hold, Launched: o.Launched, Log: o.Log,
-		Carrier: w.Carrier, Host: w.Host, Registerer: w.Registerer,
+		Carrier: w.Carrier, Private: w.Private, Host: w.Host, Registerer: w.Registerer,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return member{n}, nil
+}
+
+// choose sets how bytes are carried, unless the program has a host of its own, or the name is empty.
+func (w *Network) choose(name string) error {
+	if name == "" || w.Host != nil {
+		return nil
+	}
+	var linked bool
+	switch w.Carrier, linked = p2p.CarrierNamed(name); {
+	case name == "tcp" || name == "private":
+		w.Private = name == "private"
+	case linked:
+	case name == "quic":
+		return errors.New("orwl: ORWL_CARRIER is quic, and the program does not link it: write import _ \"github.com/orwl/go-orwl/net/p2p/quic\" in it")
+	default:
+		return fmt.Errorf("orwl: ORWL_CARRIER is %q: want tcp, private or quic", name)
+	}
+	return nil
 }
 
 // Meet implements node.Network.

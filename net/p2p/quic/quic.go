@@ -22,6 +22,8 @@ import (
 // Carrier is QUIC, for Options.Carrier of package p2p.
 var Carrier = transport.Carrier{QUIC: newTransport}
 
+func init() { transport.Linked["quic"] = Carrier }
+
 func newTransport(private crypto.PrivKey, gater connmgr.ConnectionGater, manager network.ResourceManager) (libp2ptransport.Transport, io.Closer, error) {
 	raw, err := private.Raw()
 	if err != nil {

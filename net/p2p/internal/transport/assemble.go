@@ -161,6 +161,9 @@ func (a *assembled) Close() error {
 	return errors.Join(errs...)
 }
 
+// Linked are the carriers of the packages that a program links, by name.
+var Linked = map[string]Carrier{}
+
 // Carrier is how a host of our own carries bytes. The zero value is TCP, TLS and yamux.
 // Others have a package each, so that only its importers link them. All nodes of a run use the
 // same.
