@@ -42,7 +42,7 @@ func (t *Task) Name() string { return t.name }
 // Node is where it runs, once the program runs.
 func (t *Task) Node() int { return t.on }
 
-// Round is how many rounds the task has been through.
+// Round is how many rounds the task has been through, on the node that runs it. On other nodes it is 0.
 func (t *Task) Round() int64 { return int64(t.round.Load()) }
 
 // did is how many rounds have ended in this life. Any goroutine may ask.

@@ -35,7 +35,7 @@ func TestMutants(t *testing.T) {
 			Returns:  true,
 		},
 		Stages: []mutants.Stage{
-			{Name: "short", Tests: "^(TestEarlyAndHidden|TestChanges|TestAccounts.*|TestNoAccounts|TestSpent.*|TestTaskNames|TestFirstEnd|TestReduction|TestStages|TestTurns)$", Limit: 10 * time.Second},
+			{Name: "short", Tests: "^(TestEarlyAndHidden|TestChanges|TestAccounts.*|TestNoAccounts|TestSpent.*|TestTaskNames|TestFirstEnd|TestReduction|TestStages|TestTurns|TestEndWithoutBlocks)$", Limit: 10 * time.Second},
 			{
 				Name: "suite", Tests: ".", Limit: 20 * time.Second,
 				Flags: []string{"-test.short", "-test.skip", "^TestMutants$", "-rapid.nofailfile", "-rapid.seed=1"},

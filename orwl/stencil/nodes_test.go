@@ -85,3 +85,41 @@ func TestNodes(t *testing.T) {
 		}
 	}
 }
+
+// A node without a block of the grid learns after how many sweeps the run has ended, from the record of the reduction that ends it.
+func TestEndWithoutBlocks(t *testing.T) {
+	const last, lag = 6, 3
+	err := together(3, func(ctx context.Context, rt *orwl.Runtime) error {
+		g := New(rt, Options{Size: Size{8}, Blocks: Size{2}})
+		u := NewField(g, "u", FieldOptions[float64]{})
+		ends := NewMax(g, "ends", ReductionOptions{Lag: lag, Until: func(_ int, v float64) bool { return v >= last }})
+		sum := NewSum(g, "a sum that ends nothing", ReductionOptions{})
+		if err := g.Sweep(100, func(b *Block) {
+			for row := range b.Rows() {
+				for i, old := range u.Old(row) {
+					u.New(row)[i] = old + 1
+				}
+				ends.Add(b, u.New(row)...)
+				sum.Add(b, 1)
+			}
+		}); err != nil {
+			return err
+		}
+		if err := rt.Run(ctx); err != nil {
+			return err
+		}
+		if rt.Node() == 2 && len(g.tiles) > 2 {
+			t.Error("node 2 may have a block: nothing is tested")
+		}
+		if err := g.Verify(ctx); err != nil {
+			return err
+		}
+		if got := g.Sweeps(); got != last+lag {
+			t.Errorf("node %d: the run has ended after %d sweeps, want %d", rt.Node(), got, last+lag)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
