@@ -261,7 +261,7 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 	}
 }
 
-// look reports a stall, and then not again until something has moved.
+// look reports a stall, and then not again until something has moved. If all tasks have ended, a node alone is about to end, too.
 func (w *watcher) look() {
 	rt := w.rt
 	l := rt.look()
@@ -269,7 +269,7 @@ func (w *watcher) look() {
 	if !w.told.Equal(moved) {
 		rt.still.Store(false)
 	}
-	if l.Still >= rt.o.Stall && !w.told.Equal(moved) {
+	if l.Still >= rt.o.Stall && !w.told.Equal(moved) && (l.Running() || rt.Nodes() > 1) {
 		w.told = moved
 		rt.stalled(l)
 	}

@@ -71,11 +71,21 @@ g, round 0, waits to read u for %v ──▶ f
 	})
 }
 
-// While something moves, however slowly, nothing is told.
+// slowEnd is an observer that takes long when a task has ended.
+type slowEnd struct{}
+
+func (slowEnd) Observe(e Event) {
+	if e.Kind == Ended {
+		<-time.After(3 * stall) // of the bubble
+	}
+}
+
+// While something moves, however slowly, nothing is told, and neither when all tasks have ended.
 func TestNoStall(t *testing.T) {
 	for name, o := range map[string]Options{
 		"moves": {Stall: stall, onStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }},
 		"never": {Stall: -1, onStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }},
+		"ends":  {Stall: stall, onStall: func(s inspect.State) { t.Errorf("stall:\n%v", s) }, Observers: []Observer{slowEnd{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
