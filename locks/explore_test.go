@@ -123,10 +123,10 @@ func TestExhaust(t *testing.T) {
 }
 
 // TestExhaustMore visits every state of three or four ranks that acquire once, of locks whose ranks take several parts. In ALock
-// one is a neighbour of the home. In DecLock ranks read or write.
+// one is a neighbour of the home. In DecLock and ShiftLock ranks read or write.
 func TestExhaustMore(t *testing.T) {
 	rings.Computes(t)
-	for _, c := range []struct{ name, machine string }{{"ALock", "node:3 core:1"}, {"DecLock", "core:4"}} {
+	for _, c := range []struct{ name, machine string }{{"ALock", "node:3 core:1"}, {"DecLock", "core:4"}, {"ShiftLock", "core:3"}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			spec := specOf(t, c.name)

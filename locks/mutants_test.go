@@ -35,6 +35,7 @@ var telling = []string{
 	"malthusian.go malthusian.revive: q.link(q.rear, 0): dropped",
 	"alock.go alock.give: l.call.accumulate(1): dropped",
 	"declock.go decLock.pass: l.gate.Store(0): dropped",
+	"shiftlock.go shiftLock.stayOut: (v^found)&shiftPhase != 0: never",
 	"shfl.go shuffler.shuffle: s.link(prev, behind): dropped",
 	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
 	"cst.go cst.find: next.CompareAndSwap(0, uint64(l.rank)+1): not atomic",
@@ -76,6 +77,7 @@ var mutated = []mutants.File{
 	{Name: "malthusian.go", Tests: "MCSCR"},
 	{Name: "alock.go", Tests: "ALock"},
 	{Name: "declock.go", Tests: "DecLock"},
+	{Name: "shiftlock.go", Tests: "ShiftLock"},
 	{Name: "tlp.go", Tests: "P-MCS-MCS|P-TKT-TKT|P-HMCS-MCS"},
 	{Name: "recoverable.go", Tests: "R-MCS|R-C-MCS-MCS|R-RMA-RW|R-TKT"},
 	{Name: "recoverable_rw.go", Tests: "R-RMA-RW|R-foMPI-RW"},
@@ -192,7 +194,7 @@ var rules = mutants.Rules{
 }
 
 // computing are the files whose fields, counts and amounts are mutated, too.
-var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian|recoverable|alock|declock)`)
+var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian|recoverable|alock|declock|shiftlock)`)
 
 // spared are functions that are no part of a protocol: they make locks, count what
 // happened, and say how long a rank stays away.
