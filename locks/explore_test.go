@@ -122,21 +122,26 @@ func TestExhaust(t *testing.T) {
 	search(t, states.N(), explore.States)
 }
 
-// TestExhaustThree visits every state of three ranks of ALock: one neighbour of the home, and two others.
-func TestExhaustThree(t *testing.T) {
+// TestExhaustMore visits every state of three or four ranks that acquire once, of locks whose ranks take several parts. In ALock
+// one is a neighbour of the home. In DecLock and ShiftLock ranks read or write.
+func TestExhaustMore(t *testing.T) {
 	rings.Computes(t)
-	t.Parallel()
-	spec := specOf(t, "ALock")
-	for _, way := range waysOf(spec) {
-		g := gameOf(spec, machine(t, "node:3 core:1"), 1, 0, way)
-		r := g.Exhaust(sim.Faults{}, func(*locks.Options) {}, sim.Limit{States: states.N()})
-		if r.Failure != nil {
-			t.Fatalf("%s: %v", g, r.Failure)
-		}
-		if !r.Complete && states.N() == 0 {
-			t.Errorf("%s: the search is not complete", g)
-		}
-		t.Logf("%s: %d states, all of them: %t", way, r.States, r.Complete)
+	for _, c := range []struct{ name, machine string }{{"ALock", "node:3 core:1"}, {"DecLock", "core:4"}, {"ShiftLock", "core:3"}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			spec := specOf(t, c.name)
+			for _, way := range waysOf(spec) {
+				g := gameOf(spec, machine(t, c.machine), 1, 0, way)
+				r := g.Exhaust(sim.Faults{}, func(*locks.Options) {}, sim.Limit{States: states.N()})
+				if r.Failure != nil {
+					t.Fatalf("%s: %v", g, r.Failure)
+				}
+				if !r.Complete && states.N() == 0 {
+					t.Errorf("%s: the search is not complete", g)
+				}
+				t.Logf("%s: %d states, all of them: %t", way, r.States, r.Complete)
+			}
+		})
 	}
 }
 

@@ -34,6 +34,8 @@ var telling = []string{
 	"ticket.go twa.Release: slot.accumulate(1): wakes no rank",
 	"malthusian.go malthusian.revive: q.link(q.rear, 0): dropped",
 	"alock.go alock.give: l.call.accumulate(1): dropped",
+	"declock.go decLock.pass: l.gate.Store(0): dropped",
+	"shiftlock.go shiftLock.stayOut: (v^found)&shiftPhase != 0: never",
 	"shfl.go shuffler.shuffle: s.link(prev, behind): dropped",
 	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
 	"cst.go cst.find: next.CompareAndSwap(0, uint64(l.rank)+1): not atomic",
@@ -74,6 +76,8 @@ var mutated = []mutants.File{
 	{Name: "reciprocating.go", Tests: "Reciprocating|CLoF-HEM-Reciprocating-TKT"},
 	{Name: "malthusian.go", Tests: "MCSCR"},
 	{Name: "alock.go", Tests: "ALock"},
+	{Name: "declock.go", Tests: "DecLock"},
+	{Name: "shiftlock.go", Tests: "ShiftLock"},
 	{Name: "tlp.go", Tests: "P-MCS-MCS|P-TKT-TKT|P-HMCS-MCS"},
 	{Name: "recoverable.go", Tests: "R-MCS|R-C-MCS-MCS|R-RMA-RW|R-TKT"},
 	{Name: "recoverable_rw.go", Tests: "R-RMA-RW|R-foMPI-RW"},
@@ -81,7 +85,7 @@ var mutated = []mutants.File{
 }
 
 // explorations are the tests that search schedules.
-const explorations = "TestExhaust|TestExhaustThree|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips|TestCLoFNames|TestSurvivesAnywhere|TestSurvivalSeeds"
+const explorations = "TestExhaust|TestExhaustMore|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips|TestCLoFNames|TestSurvivesAnywhere|TestSurvivalSeeds"
 
 // orders are the tests of the order in which ranks get a lock, and of rules. All together take three seconds.
 const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestWaitersThatStay|TestGoneWriter.*|" +
@@ -190,7 +194,7 @@ var rules = mutants.Rules{
 }
 
 // computing are the files whose fields, counts and amounts are mutated, too.
-var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian|recoverable|alock)`)
+var computing = regexp.MustCompile(`^(shfl|cna|tlp|crw|rmarw|ticket|hemlock|clh|fompi|cohort|hmcs|rh|hclh|ahmcs|cst|clof|reciprocating|malthusian|recoverable|alock|declock|shiftlock)`)
 
 // spared are functions that are no part of a protocol: they make locks, count what
 // happened, and say how long a rank stays away.

@@ -60,7 +60,7 @@ type Options struct {
 
 	// Batch is how many ranks of one element, at most, have the lock one after the other because
 	// the queue is sorted (SHFL, CNA, Fissile), or how many ranks have it before one that is parked
-	// (MCSCR). DefaultTL by default.
+	// (MCSCR), or how many writers before readers that wait (ShiftLock). DefaultTL by default.
 	Batch int
 
 	// Patience is how often a waiter looks before it keeps other ranks out: the head of Fissile

@@ -49,16 +49,24 @@ func newVisitors(t *testing.T, lock, machineText string, o locks.Options) *visit
 }
 
 // comes lets a rank come while another one has the lock. It has the lock once, later.
-func (v *visitors) comes(p int) {
+func (v *visitors) comes(p int) { v.come(p, v.m[p].Acquire, v.m[p].Release) }
+
+// reads is comes for a rank that reads.
+func (v *visitors) reads(p int) {
+	m := v.m[p].(locks.RWMutex)
+	v.come(p, m.AcquireRead, m.ReleaseRead)
+}
+
+func (v *visitors) come(p int, acquire func(context.Context) error, release func()) {
 	v.all.Go(func() {
-		must(v.m[p].Acquire(context.Background()))
+		must(acquire(context.Background()))
 		v.mu.Lock()
 		v.order = append(v.order, p)
 		v.mu.Unlock()
 		if other, stays := v.stays[p]; stays {
 			<-v.again[other]
 		}
-		v.m[p].Release()
+		release()
 	})
 	<-v.waits[p]
 }
@@ -246,6 +254,33 @@ func TestStepBackPassesNothingOn(t *testing.T) {
 		v.all.Wait()
 		if got, want := v.counts(), (locks.Counts{Acquired: 3, Upper: 3}); got != want {
 			t.Errorf("%s: counted %+v, want %+v", way, got, want)
+		}
+	}
+}
+
+// TestShareOfReaders lets a reader and two writers come for ShiftLock, whose readers have their turn after two writers. Rank 0
+// is the first of these, also if it was the second of others before.
+func TestShareOfReaders(t *testing.T) {
+	for _, way := range []way{byOperations, direct} {
+		for _, tries := range []bool{false, true} {
+			v := newVisitors(t, "ShiftLock", "core:5", locks.Options{Batch: 2, Operations: way == byOperations})
+			must(v.m[4].Acquire(context.Background()))
+			v.comes(0)
+			v.m[4].Release()
+			v.all.Wait()
+			if !tries {
+				must(v.m[0].Acquire(context.Background()))
+			} else if !v.m[0].(locks.Tryer).TryAcquire() {
+				t.Fatal("a rank cannot have a lock that is free")
+			}
+			v.reads(1)
+			v.comes(2)
+			v.comes(3)
+			v.m[0].Release()
+			v.all.Wait()
+			if want := []int{0, 2, 1, 3}; !slices.Equal(v.order, want) {
+				t.Errorf("%s, it tries: %t: the order is %v, want %v", way, tries, v.order, want)
+			}
 		}
 	}
 }

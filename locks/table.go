@@ -374,6 +374,16 @@ func family() []Spec {
 			Fairness: "T_L,N in a row", Words: wordsOfALock, Options: []string{"TL"}, at: newALock,
 			Cost: Cost{Uncontended: Operations{Atomics: 2, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
+		{
+			Name: "DecLock", Kind: ReaderWriter, Paper: "Zhang et al., arXiv 2505.17641", About: "the queue lies at home, and is read by the releaser, who writes to the next ranks themselves",
+			Fairness: "FIFO, readers beside readers", FIFO: true, Words: wordsOfDecLock, at: newDecLock,
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 3, Puts: 2, Gets: 1}, Reader: Operations{Atomics: 2}},
+		},
+		{
+			Name: "ShiftLock", Kind: ReaderWriter, Paper: "Gao, Wang, Shu, FAST'25", About: "one word has the tail of the writers' queue and the readers; writers hand over, and let readers in after Batch of them",
+			Fairness: "FIFO among writers, Batch of them before readers", Words: wordsOfShiftLock, Options: []string{"Batch"}, at: newShiftLock,
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 2, Gets: 1, Unbounded: true}, Reader: Operations{Atomics: 2}},
+		},
 	}, spinQueues(), cnas(), cohorts(), cloFs())
 }
 

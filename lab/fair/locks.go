@@ -24,7 +24,7 @@ func lockCases() (all []Case) {
 			Name: fmt.Sprintf("locks-%d", n), Unit: "ns of processors for a section",
 			Work: fmt.Sprintf("%d goroutines that add one to a word under a lock, again and again", n),
 			Open: func(context.Context, *Shop) (all []Contender, err error) {
-				for _, name := range []string{"MCS", "HEM", "CLH", "TKT", "TWA", "Reciprocating", "TTS", "MCSCR", "CNA", "ALock", "C-MCS-HEM", "HMCS", "CLoF-MCS-HEM-Reciprocating"} {
+				for _, name := range []string{"MCS", "HEM", "CLH", "TKT", "TWA", "Reciprocating", "TTS", "MCSCR", "CNA", "ALock", "DecLock", "ShiftLock", "C-MCS-HEM", "HMCS", "CLoF-MCS-HEM-Reciprocating"} {
 					all = append(all, lockOfRanks(name, n))
 				}
 				for _, name := range []string{"MCS", "Reciprocating"} {

@@ -44,6 +44,8 @@ func Bounds(l Lock) []Bound {
 		return preferences(l, Read, Write, 3, func(o *locks.Options, n int) { o.Patience = n })
 	case strings.HasPrefix(name, "C-RW-WP"):
 		return preferences(l, Write, Read, 4, func(o *locks.Options, n int) { o.Patience = n })
+	case name == "ShiftLock":
+		return append(rowBounds(l), preferences(l, Write, Read, 0, func(o *locks.Options, n int) { o.Batch = n })...)
 	case strings.HasPrefix(name, "C-RW-"):
 		return nil
 	}
@@ -66,7 +68,7 @@ func rowBounds(l Lock) (all []Bound) {
 	for _, n := range []int{2, 9} {
 		least, most := n-1, n
 		switch {
-		case l.Spec.FIFO, l.Spec.Name == "HCLH": // no option
+		case l.Spec.FIFO, l.Spec.Name == "HCLH", l.Spec.Name == "ShiftLock": // no option, or one for readers
 			least, most = strangers-1, strangers
 		case l.Spec.Name == "Reciprocating": // no option; some of them have come before
 			least, most = 1, strangers*l.Spec.Overtakes
@@ -84,7 +86,7 @@ func rowBounds(l Lock) (all []Bound) {
 // overtake the rank, and about as many as the bound says. With a large one all do. So many more than the
 // bound may overtake: those on their way.
 func preferences(l Lock, rival, waiter Mode, onTheirWay int, bound func(o *locks.Options, n int)) (all []Bound) {
-	const turns, rivals, none = 40, 3, 1 << 20
+	const turns, rivals, none = 40, 3, 1<<20 - 2
 	for _, way := range Ways(l.Spec) {
 		for _, n := range []int{1, 2, 5, 10, none} {
 			b := Bound{fmt.Sprintf("preferred/%d/%s", n, way), Rivals{

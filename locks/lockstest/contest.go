@@ -17,7 +17,7 @@ import (
 //
 //   - no rank is inside together with a writer, even after a crash;
 //   - a rank inside sees the last writer's unflushed Put, at a third rank;
-//   - ranks get a FIFO lock in the order in which they queued up;
+//   - ranks get a FIFO lock in the order in which they queued up, but readers side by side in any;
 //   - a rank that has queued up is overtaken as often as the row allows, at most;
 //   - Alone is false only if another rank wants the lock;
 //   - an error comes from the context, or from a broken lock;
@@ -55,6 +55,7 @@ type Match struct {
 type contestant struct {
 	lock     locks.Mutex
 	wants    bool // it is acquiring
+	reads    bool
 	queued   bool // it is acquiring and has queued up
 	exempt   bool // it gives up, or has given up before and may find its old place in the queue again
 	quit     context.CancelFunc
@@ -95,6 +96,7 @@ func (m *Match) Rank(ctx context.Context, w rma.Window) error {
 			mode = low
 		}
 	}
+	r.reads = mode == read
 	for range m.c.Acquisitions {
 		if err := m.acquire(ctx, w, r, mode); err != nil {
 			return err
@@ -258,7 +260,7 @@ func (m *Match) dequeue(p rma.Rank, turn bool) error {
 			}
 			return nil
 		}
-		first = first && m.all[q].exempt
+		first = first && (m.all[q].exempt || m.all[p].reads && m.all[q].reads)
 	}
 	if turn && m.c.Subject.Spec.FIFO {
 		return fmt.Errorf("order broken: rank %d has the lock and has not queued up", p)

@@ -134,7 +134,7 @@ func TestBadCommandLines(t *testing.T) {
 		"bench -json -csv":            "-json and -csv exclude each other",
 		"bench -bench upb -ranks 2":   "there is nothing to play: lab: UPB on node:1 core:2",
 		"sim extra":                   `-lock: no lock "extra": the nearest are `,
-		"sim nolock":                  `-lock: no lock "nolock": the nearest are no-lock, ALock, nosy; orwl locks lists the locks of the library, and orwl-lab sim -h the others`,
+		"sim nolock":                  `-lock: no lock "nolock": the nearest are no-lock, ALock, DecLock; orwl locks lists the locks of the library, and orwl-lab sim -h the others`,
 		"sim mcs":                     `unexpected argument "mcs": want -lock mcs`,
 		"sim -lock hmsc":              `no lock "hmsc": the nearest are HMCS, MCS, D-MCS; `,
 		"sim -lock mcs-no-flash":      `no lock "mcs-no-flash": the nearest are mcs-no-flush, `,
