@@ -32,7 +32,7 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 func (rt *Runtime) resource(name string, size int, elements reflect.Type, wrong error) *resource.Resource {
 	r, bad := queue.NewWith(name, size, queue.Options{
 		FaultPages: rt.pages, Elements: elements,
-		Relaxed: queue.RelaxedOptions{Guard: func() (queue.Guard, error) { return rt.makeGuard(name) }},
+		Relaxed: rt.relaxed,
 	})
 	if bad != nil {
 		r, _ = queue.New(name, 0)

@@ -36,7 +36,10 @@ func New(name string, size int) (*Resource, error) { return NewWith(name, size, 
 
 // NewWith is New with options.
 func NewWith(name string, size int, o Options) (*Resource, error) {
-	q := queue.Options{Relaxed: queue.RelaxedOptions{Guard: o.Guard}}
+	var q queue.Options
+	if o.Guard != nil {
+		q.Relaxed.Guard = func(string) (queue.Guard, error) { return o.Guard() }
+	}
 	if o.Memory != nil {
 		q.Memory = func(size int) (queue.Store, error) { return o.Memory(size) }
 	}

@@ -260,7 +260,7 @@ func (g *guard) first(ctx context.Context) error {
 			return r.brokenError()
 		}
 		bed := Bed(nil)
-		if in := r.relaxed.o.in; in != nil {
+		if in := r.relaxed.state().in; in != nil {
 			bed = in()
 		}
 		w := newWaiter(bed)

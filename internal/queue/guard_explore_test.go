@@ -196,13 +196,13 @@ func (d sides) setup(f *sim.Fabric) (sim.Program, error) {
 	if t.lock, err = newLockSides(f, d.locked); err != nil {
 		return sim.Program{}, err
 	}
-	err = r.allow(RelaxedOptions{TL: d.tl, Guard: func() (Guard, error) {
+	err = r.allow(RelaxedOptions{TL: d.tl, Guard: func(string) (Guard, error) {
 		return Guard{Ordered: t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), Relaxed: t}, nil
 	}})
 	if err != nil {
 		return sim.Program{}, err
 	}
-	r.relaxed.o.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
+	r.relaxed.state().in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
 	t.seats = make([][]*chair, ranks)
 	for p := range t.seats {
 		for i := range d.places {

@@ -108,8 +108,8 @@ func (p *Place) Observe(o Observer, kinds Kinds) { p.extra().hearers.set(o, kind
 // Observe tells o of the relaxed accesses of r, as [Place.Observe] does of a place. Call it
 // before the first relaxed access. A resource without relaxed access tells nothing.
 func (r *Resource) Observe(o Observer, kinds Kinds) {
-	if r.relaxed.o != nil {
-		r.relaxed.o.hearers.set(o, kinds&AllRelaxed)
+	if r.relaxed.Guard != nil {
+		r.relaxed.state().hearers.set(o, kinds&AllRelaxed)
 	}
 }
 
@@ -186,17 +186,17 @@ func (p *Place) failed(op string, err error) error {
 
 // numberRelaxed is the number of a relaxed access that begins, 0 if there is no observer.
 func (r *Resource) numberRelaxed() uint64 {
-	d := r.relaxed.o
-	if d == nil || d.hearers.kinds.Load() == 0 {
+	s := r.relaxed.made.Load()
+	if s == nil || s.hearers.kinds.Load() == 0 {
 		return 0
 	}
-	return d.accesses.Add(1)
+	return s.accesses.Add(1)
 }
 
 // tellRelaxed tells of a relaxed access, if it has a number.
 func (r *Resource) tellRelaxed(kind Kinds, number uint64, m Mode, err error) {
 	if number != 0 {
-		r.relaxed.o.hearers.tell(Event{Kind: kind, Mode: m, Resource: r, Relaxed: number, Err: err})
+		r.relaxed.state().hearers.tell(Event{Kind: kind, Mode: m, Resource: r, Relaxed: number, Err: err})
 	}
 }
 

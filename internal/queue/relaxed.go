@@ -81,8 +81,8 @@ func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 
 // RelaxedOptions configure relaxed access.
 type RelaxedOptions struct {
-	// Guard makes the lock at the first relaxed access. nil refuses relaxed access.
-	Guard func() (Guard, error)
+	// Guard makes the lock of the resource with a name, at the first relaxed access. nil refuses relaxed access.
+	Guard func(name string) (Guard, error)
 	// TL is the largest number of groups that the FIFO grants in a row while a relaxed
 	// access waits: 1 to 2047, 50 if zero.
 	TL int
@@ -107,12 +107,12 @@ func (o RelaxedOptions) validate() error {
 
 // relaxed holds what a resource needs to make its guard.
 type relaxed struct {
-	o *relaxedAllowed // nil: there is no relaxed access
+	RelaxedOptions // without a Guard there is no relaxed access
+	made           atomic.Pointer[relaxedState]
 }
 
-// relaxedAllowed is what a resource with relaxed access has.
-type relaxedAllowed struct {
-	RelaxedOptions
+// relaxedState is what a resource has as soon as somebody makes a relaxed access, or observes these.
+type relaxedState struct {
 	mu       sync.Mutex // held while the guard is made; places never take it
 	in       func() Bed // where the first relaxed accesses sleep, if not in a bed of their own
 	hearers  hearers
@@ -128,8 +128,17 @@ func (r *Resource) allow(o RelaxedOptions) error {
 	if err := o.validate(); err != nil {
 		return fmt.Errorf("%q: %w", r.name, err)
 	}
-	r.relaxed.o = &relaxedAllowed{RelaxedOptions: o}
+	r.relaxed.RelaxedOptions = o
 	return nil
+}
+
+// state is the state, which the first call makes.
+func (r *relaxed) state() *relaxedState {
+	if s := r.made.Load(); s != nil {
+		return s
+	}
+	r.made.CompareAndSwap(nil, new(relaxedState))
+	return r.made.Load()
 }
 
 // guarding returns the guard, and makes it at the first call.
@@ -146,23 +155,23 @@ func (r *Resource) guarding() (*guard, error) {
 }
 
 func (r *Resource) makeGuard() (*guard, error) {
-	o := r.relaxed.o
-	if o == nil {
+	if r.relaxed.Guard == nil {
 		return nil, ErrNoRelaxed
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	s := r.relaxed.state()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if g := r.guard.Load(); g != nil {
 		return g, nil
 	}
 	if r.mirror != nil {
 		return nil, ErrNoReach
 	}
-	made, err := o.Guard()
+	made, err := r.relaxed.Guard(r.name)
 	if err != nil {
 		return nil, fmt.Errorf("guard cannot be made: %w", err)
 	}
-	g := newGuard(r, made, o.TL)
+	g := newGuard(r, made, r.relaxed.TL)
 	r.guard.Store(g)
 	return g, nil
 }

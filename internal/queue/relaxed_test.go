@@ -27,7 +27,7 @@ func hinged(t testing.TB, name string, o RelaxedOptions) (*Resource, *mem.Fabric
 	if !ok {
 		t.Fatalf("there is no lock %s", name)
 	}
-	o.Guard = func() (Guard, error) {
+	o.Guard = func(string) (Guard, error) {
 		l, err := spec.New(f, locks.Options{})
 		if err != nil {
 			return Guard{}, err
@@ -52,7 +52,7 @@ func TestRelaxedOptions(t *testing.T) {
 	if err := r.Open(background); !errors.Is(err, ErrNoRelaxed) {
 		t.Errorf("a relaxed access to a resource without a guard: %v", err)
 	}
-	guard := func() (Guard, error) { return Guard{}, nil }
+	guard := func(string) (Guard, error) { return Guard{}, nil }
 	for _, o := range []RelaxedOptions{{Guard: guard, TL: -1}, {Guard: guard, TL: mostRun + 1}} {
 		if r.allow(o) == nil {
 			t.Errorf("accepted are the options %+v", o)
@@ -60,7 +60,7 @@ func TestRelaxedOptions(t *testing.T) {
 	}
 	fine(t, r.allow(RelaxedOptions{Guard: guard, TL: mostRun}))
 	failed := errors.New("out of order")
-	fine(t, r.allow(RelaxedOptions{Guard: func() (Guard, error) { return Guard{}, failed }}))
+	fine(t, r.allow(RelaxedOptions{Guard: func(string) (Guard, error) { return Guard{}, failed }}))
 	var e *PlaceError
 	if err := r.Open(background); !errors.Is(err, failed) || !errors.As(err, &e) || e.Resource != "r" {
 		t.Errorf("a guard that cannot be made: %v", err)
@@ -231,7 +231,7 @@ func staged(t testing.TB, tl int) (*Resource, *enactor) {
 	r, err := New("r", 0)
 	fine(t, err)
 	s := new(enactor)
-	fine(t, r.allow(RelaxedOptions{TL: tl, Guard: func() (Guard, error) { return Guard{Ordered: s, Relaxed: s}, nil }}))
+	fine(t, r.allow(RelaxedOptions{TL: tl, Guard: func(string) (Guard, error) { return Guard{Ordered: s, Relaxed: s}, nil }}))
 	fine(t, r.Open(background))
 	return r, s
 }

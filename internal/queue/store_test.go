@@ -32,7 +32,7 @@ func TestMemoryOfOptions(t *testing.T) {
 	h, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	r, err := NewWith("r", 16, Options{
 		Memory:  func(size int) (Store, error) { return f, f.Resize(size) },
-		Relaxed: h.relaxed.o.RelaxedOptions,
+		Relaxed: h.relaxed.RelaxedOptions,
 	})
 	if err != nil {
 		t.Fatal(err)
