@@ -145,6 +145,49 @@ func TestFolderDamaged(t *testing.T) {
 	}
 }
 
+// TestFolderOtherRun has a program fail in its second run, with cuts of that on disk. The same command declares another second run then, as its input
+// has changed: that begins anew, and leaves no cut there.
+func TestFolderOtherRun(t *testing.T) {
+	t.Parallel()
+	s := &stored{dir: t.TempDir()}
+	play := func(second string, fails bool) (first int, err error) {
+		first = -1
+		o := Options{Survive: Survive{Interval: time.Millisecond, Folder: s.dir}}
+		return first, runOn(1, o, func(ctx context.Context, _ int, rt *Runtime) error {
+			for i, name := range []string{"first", second} {
+				task := rt.Task("task")
+				out := Writes[uint64](task, Array[uint64](rt, name, 1))
+				task.Each(20, func(round int) error {
+					out.Slice()[0]++
+					if i == 1 && first < 0 {
+						first = round
+					}
+					for i == 1 && fails && round > 9 && len(s.files()) == 0 {
+						<-time.After(time.Millisecond)
+					}
+					if i == 1 && fails && round > 9 {
+						return errDies
+					}
+					return nil
+				})
+				if err := rt.Run(ctx); err != nil {
+					return err
+				}
+				if got, err := Values[uint64](ctx, rt.Lookup(name)); err != nil || got[0] != 20 {
+					return fmt.Errorf("%s: %v, %w", name, got, err)
+				}
+			}
+			return nil
+		})[0]
+	}
+	if _, err := play("second", true); !errors.Is(err, errDies) || len(s.files()) == 0 {
+		t.Fatalf("%v, and the folder has %v", err, s.files())
+	}
+	if first, err := play("another", false); err != nil || first != 0 || len(s.files()) > 0 {
+		t.Errorf("%v, from round %d on, and the folder has %v", err, first, s.files())
+	}
+}
+
 // TestFolderInUse has two runs in one folder, and one of another program.
 func TestFolderInUse(t *testing.T) {
 	t.Parallel()
