@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/folder"
 	"github.com/orwl/go-orwl/orwl/internal/lives"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -78,6 +80,31 @@ func TestStopHears(t *testing.T) {
 		if err := hear(&cuts{rt: &Runtime{o: Options{Nodes: n}}, life: lives.Life{Run: 1, Nodes: 2, Total: 2}, wake: make(chan struct{}, 1)}); err != nil || !errors.Is(n.reason.Why(), errLifeOver) {
 			t.Errorf("%s: %v, and the reason is %v", when, err, n.reason.Why())
 		}
+	}
+}
+
+// TestStopKeeps has the cuts of a run stop before the goroutine of the folder has kept the end of the run. The end stays on disk in the next run.
+func TestStopKeeps(t *testing.T) {
+	f, err := folder.Open(folder.Directory(t.TempDir()), 0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	round, end, next := lives.Key{Life: 1, Run: 1, Round: 60}, lives.Key{Life: 1, Run: 1, Round: lives.End}, lives.Key{Life: 1, Run: 2, Round: 5}
+	for _, key := range []lives.Key{round, end, next} {
+		err = errors.Join(err, f.Save(lives.Found{Held: lives.Held{Key: key}}, nil))
+	}
+	k := lives.NewKeeper()
+	k.Begin(lives.Life{Number: 1, Run: 1, Nodes: 1, Disk: true})
+	k.Take(0, lives.Message{Kind: lives.Whole, Key: end})
+	err = errors.Join(err, f.Keep(round))
+	(&cuts{keeper: k, folder: f, cancel: func() {}}).stop()
+	for after := range uint64(2) {
+		next.Round += after
+		err = errors.Join(err, f.Keep(next))
+	}
+	found, bad := f.Look()
+	if err = errors.Join(err, bad, f.Close(false)); err != nil || !slices.ContainsFunc(found.Parts, func(p lives.Found) bool { return p.Key == end }) {
+		t.Errorf("%v, and the folder has %+v", err, found.Parts)
 	}
 }
 
