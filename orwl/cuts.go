@@ -343,7 +343,8 @@ func (c *cuts) does(ctx context.Context, e event) {
 	case e.record == nil:
 		c.lasts(ctx, e.task)
 	case e.record.Ended:
-		c.ended[e.task] = *e.record // taskEnds follows
+		c.ended[e.task] = *e.record
+		c.lasts(ctx, e.task) // a cut may have begun since, when the task had ended
 	default:
 		c.send(ctx, c.keeper.Add(e.round, *e.record))
 	}

@@ -57,6 +57,24 @@ func TestEndsKept(t *testing.T) {
 	}
 }
 
+// TestLastRecords has a cut begin while the only task ends. The cut becomes whole by the last record of the task, or by the word that it has ended.
+func TestLastRecords(t *testing.T) {
+	task := &Task{step: &step{round: 5}}
+	for what, last := range map[string]event{
+		"record": {task: task, record: &lives.Record{Rounds: 5, Ended: true}},
+		"word":   {task: task},
+	} {
+		rt := &Runtime{o: Options{Log: silent, Nodes: &Nodes{survival: new(survival)}}}
+		c := &cuts{rt: rt, keeper: lives.NewKeeper(), tasks: []*Task{task}, number: map[*Task]int{task: 0}, ended: make(map[*Task]lives.Record)}
+		c.life = lives.Life{Number: 1, Run: 1, Nodes: 1, Total: 1, Mine: 1}
+		c.keeper.Begin(c.life)
+		c.send(t.Context(), c.keeper.Ask(60))
+		if c.does(t.Context(), last); c.keeper.Whole().Round != 60 {
+			t.Errorf("%s: the cut is not whole", what)
+		}
+	}
+}
+
 // TestStopHears has the word come that the life ends with a cut: just before the cuts of a run stop, behind that, or in the next run. The life ends.
 func TestStopHears(t *testing.T) {
 	whole := lives.Message{Kind: lives.Whole, Key: lives.Key{Life: 1, Run: 1, Round: 60}, Last: true}

@@ -39,7 +39,7 @@ func TestMutants(t *testing.T) {
 	if invariant.Enabled || rings.Repeated() {
 		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
-	const here = "^Test(Lives|LivesOfNoTasks|EndsKept|StopHears|StopKeeps|FinishTellsWhy|FolderOtherRun|UntilInCut|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh|Weighs|Buddies|Runs|EndedTells)$"
+	const here = "^Test(Lives|LivesOfNoTasks|EndsKept|LastRecords|StopHears|StopKeeps|FinishTellsWhy|FolderOtherRun|UntilInCut|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh|Weighs|Buddies|Runs|EndedTells)$"
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}},
 		Rules: mutants.Rules{
