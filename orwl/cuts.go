@@ -70,6 +70,7 @@ type cuts struct {
 	ending   bool          // all tasks have ended, and the run gets a cut at its end
 	settled  chan struct{} // closed when it is known if that cut is whole
 	isClosed bool          // settled is closed
+	forgets  bool          // the cuts of this run are dropped
 
 	folder *folder.Folder // nil: the cuts are not on disk
 	disk   chan func()    // jobs of the goroutine that has the folder
@@ -273,7 +274,7 @@ func (c *cuts) start(ctx context.Context) (<-chan map[int]lives.Record, error) {
 	return restored, nil
 }
 
-// stop stops the goroutine. From then on the cuts of this life do not change.
+// stop stops the goroutines, and does what they have left. From then on the cuts of this life do not change.
 func (c *cuts) stop() {
 	if c == nil {
 		return
@@ -284,9 +285,16 @@ func (c *cuts) stop() {
 	}
 	c.closed, c.events = true, nil
 	c.mu.Unlock()
-	if c.cancel != nil {
-		c.cancel()
-		c.running.Wait()
+	if c.cancel == nil { // the run has not begun
+		return
+	}
+	c.cancel()
+	c.running.Wait()
+	switch whole := c.keeper.Whole(); {
+	case c.forgets:
+		c.keeper.Forget()
+	case c.folder != nil && whole.Round == lives.End:
+		c.keep(whole) // the goroutine of the folder may have ended before it did that
 	}
 }
 
@@ -336,7 +344,7 @@ func (c *cuts) does(ctx context.Context, e event) {
 		c.lasts(ctx, e.task)
 	case e.record.Ended:
 		c.ended[e.task] = *e.record
-		c.lasts(ctx, e.task)
+		c.lasts(ctx, e.task) // a cut may have begun since, when the task had ended
 	default:
 		c.send(ctx, c.keeper.Add(e.round, *e.record))
 	}

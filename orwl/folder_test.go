@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,6 +143,56 @@ func TestFolderDamaged(t *testing.T) {
 	}
 	if err := s.run(2)[0]; err == nil || !strings.Contains(err.Error(), "no cut in the folder") {
 		t.Errorf("all cuts are damaged: %v", err)
+	}
+}
+
+// TestFolderOtherRun has a program fail in its second run, with cuts of that on disk. The same command declares another second run then, as its input
+// has changed: that begins anew, and leaves no cut there.
+func TestFolderOtherRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cuts := func(pattern string) []string {
+		files, _ := filepath.Glob(filepath.Join(dir, pattern)) // the pattern is right
+		return files
+	}
+	play := func(second string, fails bool) (first int, err error) {
+		first = -1
+		o := Options{Survive: Survive{Interval: time.Millisecond, Folder: dir}}
+		return first, runOn(1, o, func(ctx context.Context, _ int, rt *Runtime) error {
+			for i, name := range []string{"first", second} {
+				task := rt.Task("task")
+				out := Writes[uint64](task, Array[uint64](rt, name, 1))
+				rounds := 20
+				if i == 1 && fails {
+					rounds = math.MaxInt32
+				}
+				task.Each(rounds, func(round int) error {
+					out.Slice()[0]++
+					if i == 1 && first < 0 {
+						first = round
+					}
+					if i == 1 && fails {
+						if atLeast(time.Millisecond); len(cuts("*-run-002-*")) > 0 {
+							return errDies
+						}
+					}
+					return nil
+				})
+				if err := rt.Run(ctx); err != nil {
+					return err
+				}
+				if got, err := Values[uint64](ctx, rt.Lookup(name)); err != nil || got[0] != 20 {
+					return fmt.Errorf("%s: %v, %w", name, got, err)
+				}
+			}
+			return nil
+		})[0]
+	}
+	if _, err := play("second", true); !errors.Is(err, errDies) || len(cuts("*-run-002-*")) == 0 {
+		t.Fatalf("%v, and the folder has %v", err, cuts("*"))
+	}
+	if first, err := play("another", false); err != nil || first != 0 || len(cuts("*.cut")) > 0 {
+		t.Errorf("%v, from round %d on, and the folder has %v", err, first, cuts("*"))
 	}
 }
 

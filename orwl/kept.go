@@ -54,19 +54,13 @@ func (c *cuts) tellFinish() []byte {
 	f := lives.Finish{Took: int64(time.Since(c.began)), Wanted: c.keeper.Wanted()}
 	f.Least, f.LeastFor = c.least()
 	for _, all := range c.writers {
-		last := all[len(all)-1] // only its node counts the resource
-		if !last.task.here() {
-			continue
+		if last := all[len(all)-1]; last.task.here() { // only its node counts the resource
+			f.Writes += int64(last.resource.Inspect().Size)
 		}
-		size := last.resource.InitialSize()
-		if h := c.planned.Load().hold(last); h != nil { // a task of the run has a round
-			size = len(h.Bytes())
-		}
-		f.Writes += int64(size)
 	}
 	for name, r := range c.rt.resources {
 		if c.rt.homes[name] == c.life.Me {
-			f.Homes += int64(r.InitialSize())
+			f.Homes += int64(r.Inspect().Size)
 		}
 	}
 	return message.Finish{Finish: f}.Encode()
@@ -117,8 +111,7 @@ func (c *cuts) ends(ctx context.Context, said [][]byte) error {
 	}
 	switch verdict {
 	case lives.Forgot:
-		c.stop()
-		c.keeper.Forget()
+		c.forgets = true
 		c.rt.o.Log.Debug("orwl: the cuts of a run are dropped", "life", s.life, "run", c.life.Run)
 		return nil
 	case lives.Stays:
@@ -131,9 +124,5 @@ func (c *cuts) ends(ctx context.Context, said [][]byte) error {
 		return context.Cause(ctx)
 	}
 	s.kept += bytes
-	c.stop()
-	if whole := c.keeper.Whole(); c.folder != nil && whole.Round == lives.End {
-		c.keep(whole) // the goroutine of the folder may have ended before it did that
-	}
 	return c.rt.o.Nodes.reason.Why()
 }

@@ -39,7 +39,7 @@ func TestMutants(t *testing.T) {
 	if invariant.Enabled || rings.Repeated() {
 		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
-	const here = "^Test(Lives|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh|Weighs|Buddies|Runs|EndedTells)$"
+	const here = "^Test(Lives|LivesOfNoTasks|EndsKept|LastRecords|StopHears|StopKeeps|FinishTellsWhy|FolderOtherRun|UntilInCut|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh|Weighs|Buddies|Runs|EndedTells)$"
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}, {Name: "reduction.go"}, {Name: "until.go"}},
 		Rules: mutants.Rules{
@@ -52,7 +52,7 @@ func TestMutants(t *testing.T) {
 			{Name: "reductions", Tests: "^Test(Reduction|Sum|Until)", Limit: 10 * time.Second},
 			{Name: "few worlds", Package: "internal/worlds", Tests: "^TestWorlds$", Flags: []string{"-worlds", "60"}, Limit: 30 * time.Second},
 			{Name: "lives", Tests: here, Limit: time.Minute},
-			{Name: "cases", Package: "internal/worlds", Tests: "^Test(Interval|Slow|Sleeping|Cases|Apart|Short|Many|Senior)", Limit: time.Minute},
+			{Name: "cases", Package: "internal/worlds", Tests: "^Test(Interval|End|Slow|Sleeping|Cases|Apart|Short|Many|Senior)", Limit: time.Minute},
 			{Name: "worlds", Package: "internal/worlds", Tests: "^Test", Flags: []string{"-worlds", "600"}, Limit: 3 * time.Minute},
 		},
 		Telling: telling[:rings.Of(0, 1, len(telling))], Page: "testdata/survivors.md",

@@ -257,6 +257,9 @@ func (p *planned) inTurn(tasks int) bool {
 
 // give gives all resources back.
 func (p *planned) give() {
+	if p == nil {
+		return
+	}
 	for _, h := range p.of {
 		if h != nil {
 			h.Give()

@@ -271,6 +271,7 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	defer func() { // also of a run that does not start
 		r.cuts.stop()
 		n.cutsEnd()
+		r.planned.give() // neither a cut nor another node uses a copy any more
 	}()
 	err := rt.start(r)
 	rt.starts.Store(0)
@@ -296,7 +297,6 @@ func (rt *Runtime) stage(ctx context.Context) error {
 	case err == nil && r.cuts != nil:
 		err = r.cuts.ends(ctx, [][]byte{r.cuts.finish(ctx)})
 	}
-	r.planned.give() // no node uses a copy any more
 	return err
 }
 

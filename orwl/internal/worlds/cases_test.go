@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/rings"
+	"github.com/orwl/go-orwl/orwl/internal/lives"
 )
 
 // TestCases plays worlds in which there was a mistake.
@@ -17,16 +18,23 @@ func TestCases(t *testing.T) {
 		seed         uint64 // of the delays
 		count, disks int
 		runs         program
-		fault        fault
+		faults       []*fault
 	}{
 		"each cut that the disk did not take doubled how far ahead the next one was": {2857, 4, 1, ring{[]int{34, 84, 99, 123, 123, 93, 9}},
-			fault{kind: "full", seat: 3, event: "copy", nth: 1, length: 990 * time.Millisecond}},
+			[]*fault{{kind: "full", seat: 3, event: "copy", nth: 1, length: 990 * time.Millisecond}}},
 		"the chair asked for the cut that a disk had not taken, and nobody heeded that": {1366, 5, 1, ring{[]int{20, 87, 71}},
-			fault{kind: "full", seat: 1, after: 294571221, length: 1525 * time.Millisecond}},
+			[]*fault{{kind: "full", seat: 1, after: 294571221, length: 1525 * time.Millisecond}}},
 		"a node that left had on its disk what the others had forgotten, and so it stayed for ever": {1, 2, 2, stages{32, 32, 10},
-			fault{kind: "leave", seat: 1, after: 450 * time.Millisecond}},
+			[]*fault{{kind: "leave", seat: 1, after: 450 * time.Millisecond}}},
 		"a node was silent between two runs, and an access that failed for that ended the run": {551, 3, 0, stages{7, 3},
-			fault{kind: "stop", seat: 0, line: 2, length: 1105 * time.Millisecond}},
+			[]*fault{{kind: "stop", seat: 0, line: 2, length: 1105 * time.Millisecond}}},
+		"two nodes are lost at once, and only the disk has their parts": {1, 5, 1, ring{[]int{200, 200, 200, 200, 200}},
+			[]*fault{{kind: "kill", seat: 1, after: 600 * time.Millisecond}, {kind: "kill", seat: 2}}},
+		"two nodes that follow each other have no task, and the disk is full, so nobody tells them of a cut": {1, 5, 1, equal(1, 100),
+			[]*fault{{kind: "full", after: 100 * time.Millisecond, length: 3 * time.Second}, {kind: "kill", seat: 0}}},
+		"a node cannot send its records for some time, so no cut is whole meanwhile": {1, 3, 0, ring{[]int{100, 100, 100}},
+			[]*fault{{kind: "large", seat: 1, after: 100 * time.Millisecond, length: 200 * time.Millisecond}}},
+		"a task has ended behind the round that the chair asks for": {1, 2, 0, alone{{60, 4 * bodyTime}, {100, bodyTime}}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var w *world
@@ -36,7 +44,7 @@ func TestCases(t *testing.T) {
 				for i := range uint64(c.disks) {
 					w.disks = append(w.disks, newDisk(i))
 				}
-				w.plays(newCommand(c.count, true, &c.fault))
+				w.plays(newCommand(c.count, true, c.faults...))
 			})
 			w.report(t)
 		})
@@ -61,6 +69,61 @@ func TestTwoStay(t *testing.T) {
 		})
 		w.report(t)
 	}
+}
+
+// TestEndIsLate has the chair leave when all have told that their tasks have ended. The life ends with a cut, and two nodes hear that late: behind the
+// run, or in the next one. They end the life, too.
+func TestEndIsLate(t *testing.T) {
+	rings.Computes(t)
+	for _, pause := range []time.Duration{0, 500 * time.Millisecond} {
+		var w *world
+		synctest.Test(t, func(*testing.T) {
+			w = newWorld(1, "")
+			w.runs, w.commands, w.disks, w.interval = aloneInTurn{[]alone{equal(1, 20), equal(1, 20)}, func(p *process) time.Duration {
+				if p.seat > 1 && p.lives == 1 {
+					return pause
+				}
+				return 0
+			}}, 0, nil, time.Second
+			w.delays = func(p *process, _ lives.Message, gathered string) time.Duration {
+				if gathered != "life 1: end 1" || p.seat > 1 {
+					return 0
+				}
+				if p.seat == 0 && !p.left.Swap(true) {
+					p.leave()
+				}
+				return 200 * time.Millisecond
+			}
+			w.plays(newCommand(4, true))
+			for _, p := range w.processes {
+				if p.lives != 2 && p.seat > 0 || p.lives != 1 && p.seat == 0 {
+					w.complain("node %d has had %d lives", p.seat, p.lives)
+				}
+			}
+		})
+		w.report(t)
+	}
+}
+
+// TestEndsStay has a run go on in its second part. Behind the end of the first one a node is lost, and later the one that had kept its copies. No life begins
+// before the end of the first part again, although a buddy hears of its copies late.
+func TestEndsStay(t *testing.T) {
+	rings.Computes(t)
+	var w *world
+	synctest.Test(t, func(*testing.T) {
+		w = newWorld(1, "")
+		w.runs, w.commands, w.disks, w.interval = aloneInTurn{all: []alone{equal(5, 100), equal(5, 1000)}}, 0, nil, 100*time.Millisecond
+		w.delays = func(p *process, m lives.Message, _ string) time.Duration {
+			if m.Kind == lives.Part && m.Life == 2 && m.Run == 1 && m.Owner != p.seat-min(p.seat, 1) {
+				return 50 * time.Millisecond
+			}
+			return 0
+		}
+		w.plays(newCommand(5, true,
+			&fault{kind: "kill", seat: 1, after: 600 * time.Millisecond},
+			&fault{kind: "kill", seat: 2, after: 800 * time.Millisecond}))
+	})
+	w.report(t)
 }
 
 // TestInterval has cuts follow each other in the interval that the program says, or later. The first one comes after an interval, too, and so does
@@ -89,7 +152,7 @@ func TestInterval(t *testing.T) {
 			var w *world
 			synctest.Test(t, func(*testing.T) {
 				w = newWorld(1, "")
-				w.runs, w.commands, w.disks, w.interval = alone{3, 2000}, 0, nil, c.interval
+				w.runs, w.commands, w.disks, w.interval = equal(3, 2000), 0, nil, c.interval
 				for i := range uint64(c.disks) {
 					w.disks = append(w.disks, newDisk(i))
 				}
@@ -97,8 +160,14 @@ func TestInterval(t *testing.T) {
 				if c.fault.kind != "" {
 					faults = append(faults, &c.fault)
 				}
-				before := time.Now()
-				w.late, w.lateUntil = c.late, before.Add(3*length)
+				began := time.Now()
+				before := began
+				w.delays = func(_ *process, m lives.Message, _ string) time.Duration {
+					if m.Kind == 0 || time.Since(began) > 3*length {
+						return 0
+					}
+					return c.late
+				}
 				w.plays(newCommand(3, true, faults...))
 				for i, at := range w.times {
 					between := at.Sub(before)

@@ -3,6 +3,7 @@ package worlds
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -61,9 +62,6 @@ func (m member) Receive(channel uint64, r node.Receiver) error {
 		late := life < m.p.channels
 		m.p.mu.Unlock()
 		m.p.world.reach(late, "a message of a former life comes late")
-		if w := m.p.world; channel&math.MaxUint32 == cutChannel && time.Now().Before(w.lateUntil) {
-			<-time.After(w.late)
-		}
 		if !late && channel&math.MaxUint32 == cutChannel {
 			m.p.gets(header, bulk)
 			bulk = m.p.older(header, bulk)
@@ -76,20 +74,72 @@ func (m member) Receive(channel uint64, r node.Receiver) error {
 	}
 	heard := r
 	heard.Take = func(from int, header, bulk []byte) error {
+		if channel&math.MaxUint32 == cutChannel && m.p.comesLater(header, bulk, func(header, bulk []byte) {
+			_ = r.Take(from, header, hears(header, bulk)) // no node of a world sends what is malformed
+		}) {
+			return nil
+		}
 		return r.Take(from, header, hears(header, bulk))
 	}
 	if r.Swap != nil {
 		heard.Swap = func(from int, header, bulk []byte) ([]byte, error) {
+			if channel&math.MaxUint32 == cutChannel && m.p.comesLater(header, bulk, func(header, bulk []byte) {
+				_, _ = r.Swap(from, header, hears(header, bulk)) // the same
+			}) {
+				return bulk, nil
+			}
 			return r.Swap(from, header, hears(header, bulk))
 		}
 	}
 	return m.Node.Receive(channel, heard)
 }
 
+// parsed is a message about a cut.
+func parsed(header, bulk []byte) lives.Message {
+	m, _ := lives.Parse(header, bulk, lives.Limits{Nodes: math.MaxInt, Tasks: math.MaxInt, Resources: math.MaxInt}) // of no kind, if it is malformed
+	return m
+}
+
+// comesLater has a message about a cut come later, behind others, if the world says so.
+func (p *process) comesLater(header, bulk []byte, comes func(header, bulk []byte)) bool {
+	d := p.world.delay(p, parsed(header, bulk), "")
+	if d > 0 {
+		header, bulk = bytes.Clone(header), bytes.Clone(bulk)
+		p.world.later(d, func() { comes(header, bulk) })
+	}
+	return d > 0
+}
+
+// delay is how much longer something takes.
+func (w *world) delay(p *process, m lives.Message, gathered string) time.Duration {
+	if w.delays == nil {
+		return 0
+	}
+	return w.delays(p, m, gathered)
+}
+
+// GatherAmong implements node.Node.
+func (m member) GatherAmong(ctx context.Context, name string, round uint64, among []uint64, blob []byte) ([][]byte, error) {
+	all, err := m.Node.GatherAmong(ctx, name, round, among, blob)
+	<-time.After(m.p.world.delay(m.p, lives.Message{}, name))
+	return all, err
+}
+
+// errTooLarge is why a record cannot be sent.
+var errTooLarge = errors.New("the record is too large")
+
+// Send implements node.Node.
+func (m member) Send(to int, channel uint64, header, bulk []byte, keep bool) error {
+	if channel&math.MaxUint32 == cutChannel && len(bulk) > 0 && m.p.large.Load() {
+		return errTooLarge
+	}
+	return m.Node.Send(to, channel, header, bulk, keep)
+}
+
 // gets notes a message about a cut.
 func (p *process) gets(header, bulk []byte) {
-	m, err := lives.Parse(header, bulk, lives.Limits{Nodes: math.MaxInt, Tasks: math.MaxInt, Resources: math.MaxInt})
-	if err != nil || m.Kind != lives.Part {
+	m := parsed(header, bulk)
+	if m.Kind != lives.Part {
 		return
 	}
 	p.mu.Lock()
@@ -100,8 +150,8 @@ func (p *process) gets(header, bulk []byte) {
 
 // older is what the record of a task in a cut before had, in a world whose lie is that.
 func (p *process) older(header, bulk []byte) []byte {
-	m, err := lives.Parse(header, bulk, lives.Limits{Nodes: math.MaxInt, Tasks: math.MaxInt, Resources: math.MaxInt})
-	if p.world.lies != "versions" || err != nil || m.Kind != lives.Part {
+	m := parsed(header, bulk)
+	if p.world.lies != "versions" || m.Kind != lives.Part {
 		return bulk
 	}
 	p.mu.Lock()
@@ -209,7 +259,7 @@ func (w *world) hears(p *process, r slog.Record) bool {
 		if cut.Round == 0 && w.newest() != (lives.Key{}) {
 			w.reached["a life begins from the beginning, and there was a cut"] = true
 		}
-		w.beginsFrom(cut, w.gentle && (w.copied || !w.continues))
+		w.beginsFrom(cut, w.isSafe())
 		p.restoring.Store(cut.Round > 0)
 	}
 	return p.restoring.Load() && strings.HasPrefix(r.Message, "orwl: the run goes on")

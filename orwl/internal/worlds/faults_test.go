@@ -8,7 +8,7 @@ import (
 
 // fault is what happens once, after the fault before it.
 type fault struct {
-	kind   string        // kill, stop, cut, alone, leave; full, slow: the disk of the seat; all: kill all processes; power: the same, and disks lose what was not synced
+	kind   string        // kill, stop, cut, alone, leave; large: the seat cannot send records; full, slow: the disk of the seat; all: kill all processes; power: the same, and disks lose what was not synced
 	seat   int           // or senior
 	peer   int           // of a cut
 	length time.Duration // how long it lasts; behind a kill, until another process takes the seat; 0: none does
@@ -187,6 +187,9 @@ func (w *world) strike(f *fault) {
 		w.killAll(f.kind == "power")
 	case "leave":
 		p.left.Store(true) // its next body asks
+	case "large":
+		p.large.Store(true)
+		w.later(f.length, func() { p.large.Store(false) })
 	case "stop":
 		p.disturbed.Store(true)
 		p.stop()

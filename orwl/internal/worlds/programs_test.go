@@ -19,7 +19,7 @@ type program interface {
 	lasts() time.Duration // about so long, if nothing happens
 }
 
-var programs = []func(rng *rand.Rand) program{newRing, newGrid, newStages}
+var programs = []func(rng *rand.Rand) program{newRing, newGrid, newStages, newAlone}
 
 // computes lets time pass in which a processor is busy.
 func (p *process) computes(d time.Duration) {
@@ -28,9 +28,11 @@ func (p *process) computes(d time.Duration) {
 }
 
 // works lets the time of a body pass, and has its node leave if a fault asked for that.
-func (p *process) works(rt *orwl.Runtime) {
+func (p *process) works(rt *orwl.Runtime) { p.worksFor(rt, bodyTime) }
+
+func (p *process) worksFor(rt *orwl.Runtime, d time.Duration) {
 	p.restoring.Store(false)
-	p.computes(bodyTime)
+	p.computes(d)
 	p.runs()
 	if p.left.Load() && !p.killed.Load() {
 		inner.OfRuntime(rt).Leave()
@@ -110,23 +112,95 @@ func (r ring) want() (sum uint64) {
 	return sum
 }
 
-// alone is a program of tasks that do not wait for each other.
-type alone struct{ tasks, rounds int }
+// alone is a program of tasks that do not wait for each other. So one may be far ahead of another one, and some nodes may have none.
+type alone []job
 
-func (a alone) lasts() time.Duration { return time.Duration(a.rounds) * bodyTime }
+// job is a task. Each body of it takes so long.
+type job struct {
+	rounds int
+	body   time.Duration
+}
+
+func newAlone(rng *rand.Rand) program {
+	a := make(alone, 1+rng.IntN(4))
+	for i := range a {
+		a[i] = job{1 + rng.IntN(100), time.Duration(1+rng.IntN(4)) * bodyTime}
+	}
+	return a
+}
+
+func (a alone) lasts() (d time.Duration) {
+	for _, j := range a {
+		d = max(d, time.Duration(j.rounds)*j.body)
+	}
+	return d
+}
 
 func (a alone) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
-	for i := range a.tasks {
+	return a.runs(ctx, rt, p, 1)
+}
+
+// runs is run number run of a program.
+func (a alone) runs(ctx context.Context, rt *orwl.Runtime, p *process, run int) error {
+	numbers := make([]*resource.Resource, len(a))
+	for i, j := range a {
+		numbers[i] = orwl.Array[uint64](rt, fmt.Sprint("number ", run, " ", i), 1)
 		task := rt.Task(fmt.Sprint("task ", i)).On(i % rt.Nodes())
-		own := orwl.Writes[uint64](task, orwl.Array[uint64](rt, fmt.Sprint("number ", i), 1))
-		task.Each(a.rounds, func(round int) error {
-			p.works(rt)
-			own.Slice()[0]++
+		own := orwl.Writes[uint64](task, numbers[i])
+		task.Each(j.rounds, func(round int) error {
+			p.world.isIn(rt, run)
+			p.worksFor(rt, j.body)
+			own.Slice()[0] = own.Slice()[0]*3 + uint64(round)
 			return nil
 		})
 	}
-	return rt.Run(ctx)
+	if err := rt.Run(ctx); err != nil {
+		return err
+	}
+	for i, j := range a {
+		got, err := orwl.Values[uint64](ctx, numbers[i])
+		if err != nil {
+			return err
+		}
+		want := uint64(0)
+		for round := range j.rounds {
+			want = want*3 + uint64(round)
+		}
+		if got[0] != want {
+			return fmt.Errorf("%w: task %d, %d instead of %d", errBits, i, got[0], want)
+		}
+	}
+	return nil
 }
+
+// aloneInTurn is a program of several runs. Some processes may wait behind each.
+type aloneInTurn struct {
+	all   []alone
+	pause func(p *process) time.Duration // nil: none waits
+}
+
+func (s aloneInTurn) lasts() (d time.Duration) {
+	for _, a := range s.all {
+		d += a.lasts()
+	}
+	return d
+}
+
+func (s aloneInTurn) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
+	p.leave = inner.OfRuntime(rt).Leave
+	for i, a := range s.all {
+		if err := a.runs(ctx, rt, p, i+1); err != nil {
+			return err
+		}
+		if s.pause != nil {
+			<-time.After(s.pause(p))
+		}
+	}
+	return nil
+}
+
+// equal are some tasks of so many rounds.
+func equal(tasks, rounds int) alone { return slices.Repeat(alone{{rounds, bodyTime}}, tasks) }
 
 // grid is a plate of some blocks, which ends when it changes little.
 type grid struct{ side, blocks, sweeps int }
@@ -214,6 +288,7 @@ func (s stages) run(ctx context.Context, rt *orwl.Runtime, p *process) error {
 			}
 			own, of := orwl.Writes[uint64](task, grown), orwl.Writes[uint64](task, all)
 			task.Each(rounds, func(round int) error {
+				p.world.isIn(rt, i+1)
 				p.works(rt)
 				s.turn(k, round, at, n, own.Slice(), of.Slice())
 				return nil

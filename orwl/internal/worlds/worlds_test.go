@@ -128,18 +128,17 @@ const (
 
 // world is a program that is started as often as all its processes are killed.
 type world struct {
-	seed      uint64
-	rng       *rand.Rand
-	net       *p2ptest.World
-	disks     []*disk // a process has the disk of its seat, modulo their number; none: the cuts are in memory only
-	commands  int     // how many more may follow
-	runs      program
-	lies      string        // the planted fault, if any: see TestControls
-	oneLife   bool          // the run does not survive
-	late      time.Duration // how much longer messages about cuts take until lateUntil
-	lateUntil time.Time
-	interval  time.Duration // see orwl.Survive
-	command                 // the one that goes on
+	seed     uint64
+	rng      *rand.Rand
+	net      *p2ptest.World
+	disks    []*disk // a process has the disk of its seat, modulo their number; none: the cuts are in memory only
+	commands int     // how many more may follow
+	runs     program
+	lies     string                                                           // the planted fault, if any: see TestControls
+	oneLife  bool                                                             // the run does not survive
+	delays   func(p *process, m lives.Message, gathered string) time.Duration // how much longer a message about a cut takes, or what was gathered; nil: no longer
+	interval time.Duration                                                    // see orwl.Survive
+	command                                                                   // the one that goes on
 
 	log        record // of all processes
 	mu         sync.Mutex
@@ -148,6 +147,7 @@ type world struct {
 	wholes     []lives.Key       // the cuts that were whole
 	times      []time.Time       // when a cut became whole that is not at the end of a run
 	dropped    map[uint64]uint64 // by run: the latest life in which its cuts were dropped at its end, unless there is one of the end: see lives.Judge
+	ends       map[uint64]int    // by run: the life in which its end was whole first, 0: of a command before
 	damaged    string            // a file of a cut that was damaged
 	over       bool              // a process of the command before had the result
 	running    sync.WaitGroup
@@ -187,6 +187,9 @@ type process struct {
 	records  map[int][]byte // by task: the last one that has come, in a world with the lie "versions"
 
 	killed, left, disturbed, restoring atomic.Bool  // a fault has done that; it restores a cut
+	told                               atomic.Bool  // its launcher knows that the run goes on when a node is lost
+	large                              atomic.Bool  // it cannot send records
+	leave                              func() bool  // asks it to leave
 	ran                                atomic.Int64 // for how long bodies have computed, in nanoseconds
 	lives                              int
 	agrees                             bool // a life has ended here, and the next one has not begun
@@ -223,10 +226,15 @@ func (w *world) play() {
 // plays plays a command, and reports whether another one may go on with what this one has left on the disks.
 func (w *world) plays(c command) (more bool) {
 	before := w.count
-	w.command, w.dropped = c, make(map[uint64]uint64)
+	w.command, w.dropped, w.ends = c, make(map[uint64]uint64), make(map[uint64]int)
 	damaged := before > 0 && w.damage()
 	if c.count < len(w.disks) || w.over {
 		w.wholes = nil // no process sees all of their parts, or they were about to be removed
+	}
+	for _, k := range w.wholes {
+		if k.Round == lives.End && k.Run != cutOf(w.damaged).Run { // an end of an earlier life may have been removed
+			w.ends[k.Run] = 0
+		}
 	}
 	from := w.newest()
 	w.once()
@@ -320,6 +328,10 @@ func (w *world) start(p *process, place launch.Place, listens func(string)) {
 		listens(address)
 		return nil
 	}
+	place.GoOn = func() error {
+		p.told.Store(true)
+		return nil
+	}
 	log := slog.New(&journal{p, slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}).WithAttrs([]slog.Attr{slog.Int("seat", p.seat)})})
 	o := orwl.Options{Log: log, Survive: orwl.Survive{Interval: w.interval, Off: w.oneLife}, Join: orwl.JoinOptions{
 		Place: &place, Lease: worldLease, Remote: true, Network: network{nodes.Network{Carrier: p.sockets.Carrier()}, p}, Log: log,
@@ -399,6 +411,9 @@ func (w *world) isWhole(life uint64, k lives.Key) {
 	w.copied = true
 	if (k.Round == lives.End || w.dropped[k.Run] < life) && !slices.Contains(w.wholes, k) {
 		w.wholes = append(w.wholes, k)
+		if _, again := w.ends[k.Run]; k.Round == lives.End && !again {
+			w.ends[k.Run] = int(life)
+		}
 		if k.Round < lives.End {
 			w.times = append(w.times, time.Now())
 		}
@@ -430,6 +445,18 @@ func (w *world) beginsFrom(k lives.Key, keeps bool) {
 	}
 }
 
+// isIn is called by the bodies of a run. None of them runs in a life behind the one in which the end of its run was whole.
+func (w *world) isIn(rt *orwl.Runtime, run int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if life, is := w.ends[uint64(run)]; is && rt.Life() > life && (len(w.disks) == 1 || w.isSafe()) {
+		w.complains("the end of run %d was whole in life %d, and it runs again in life %d", run, life, rt.Life())
+	}
+}
+
+// isSafe reports whether no node is lost that has the only copy of a part. w.mu is held.
+func (w *world) isSafe() bool { return w.gentle && (w.copied || !w.continues) }
+
 // damage damages the newest cut on disk between two commands, at random. It reports whether it has.
 func (w *world) damage() bool {
 	if w.damaged != "" || w.rng.IntN(2) == 0 {
@@ -459,7 +486,9 @@ func (w *world) judge(from lives.Key, damaged bool) (results int) {
 		case errors.Is(p.err, errBits):
 			w.complain("node %d: %v", p.seat, p.err)
 		case p.done && p.err == nil:
-			results++
+			if results++; !p.told.Load() && !w.oneLife {
+				w.complain("node %d has not told its launcher that the run goes on when a node is lost", p.seat)
+			}
 		case hopeless && strings.Contains(fmt.Sprint(p.err), "no cut in the folder"):
 		case w.gentle && w.count != 2 && !w.dead.Load() && !p.killed.Load() && !p.left.Load() && !p.disturbed.Load() && !p.late: // one of two nodes is no quorum
 			w.complain("node %d has no result: %v", p.seat, p.err)
