@@ -50,7 +50,8 @@ import (
 // Fairness: FIFO. Readers that no writer separates are inside together.
 //
 // Cost, away from home: two atomics. A rank that waits writes its entry, too. A writer that finds
-// a rank behind it reads the header, swaps that rank's entry for zero, and writes to the rank.
+// a rank behind it reads the header, swaps that rank's entry for zero, and writes to the rank. The home has
+// a word for each rank.
 type decLock struct {
 	side
 	header word

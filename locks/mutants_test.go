@@ -35,7 +35,7 @@ var telling = []string{
 	"malthusian.go malthusian.revive: q.link(q.rear, 0): dropped",
 	"alock.go alock.give: l.call.accumulate(1): dropped",
 	"declock.go decLock.pass: l.gate.Store(0): dropped",
-	"shiftlock.go shiftLock.stayOut: (v^found)&shiftPhase != 0: never",
+	"shiftlock.go shiftLock.stayOut: l.word.wake(): dropped",
 	"shfl.go shuffler.shuffle: s.link(prev, behind): dropped",
 	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
 	"cst.go cst.find: next.CompareAndSwap(0, uint64(l.rank)+1): not atomic",

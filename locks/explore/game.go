@@ -66,6 +66,7 @@ const stepsEach = 1 << 14
 func (g Game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.System {
 	return sim.System{
 		Topology: g.Tree,
+		Words:    max(sim.DefaultWords, 4*g.Tree.Ranks()), // DecLock has a word for each rank
 		Shared:   g.Way == Direct,
 		Faults:   faults,
 		Command:  g.Lock.Command,
