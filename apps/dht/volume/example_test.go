@@ -18,7 +18,7 @@ func Example() {
 		return
 	}
 	defer fabric.Close()
-	v, err := volume.New(fabric, volume.Options{Layout: volume.Layout{Buckets: 1024, Heap: 1024}})
+	v, err := volume.New(fabric, volume.Options{Discipline: "RMA-RW", Layout: volume.Layout{Buckets: 1024, Heap: 1024}})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -33,26 +33,8 @@ func Example() {
 		}
 		sides = append(sides, s)
 	}
-	sides[0].Set(ctx, 7, 49)
-	sum, _ := sides[1].Add(ctx, 7, 1)
-	value, found, _ := sides[0].Get(ctx, 7)
-	fmt.Println(sum, value, found)
-	// Output: 50 50 true
-}
-
-// A table over a slice, without a lock.
-func ExampleOpen() {
-	layout := volume.Layout{Buckets: 2, Heap: 1}
-	table, err := volume.Open(make([]uint64, layout.Words()), layout)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for key := uint64(1); ; key++ {
-		if err := table.InsertNew(key, key*key); err != nil {
-			fmt.Println(table.Len(), "elements;", err)
-			return
-		}
-	}
-	// Output: 3 elements; volume: no room for key 4: its bucket of 2 is taken and all 1 cells of the heap are in use: delete elements, or resize the volume
+	err = sides[0].InsertNew(ctx, 7, 49)
+	value, found, _ := sides[1].Get(ctx, 7)
+	fmt.Println(value, found, err)
+	// Output: 49 true <nil>
 }

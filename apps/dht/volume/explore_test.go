@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -21,7 +20,7 @@ var (
 	seeds  = rings.Seeds("volume.seeds", 100, 4800, "TestSeeds: seeds for each discipline")
 	states = rings.Size("volume.states", 0, 0, 0, "TestExhaust: states of each search; all of them, if 0")
 
-	seed     = flag.Int64("seed", -1, "TestSeeds, TestResizing, TestCrash, TestCancel: the one seed to play")
+	seed     = flag.Int64("seed", -1, "TestSeeds, TestCrash, TestCancel: the one seed to play")
 	schedule = flag.String("schedule", "", "TestExhaust: the one schedule to play")
 )
 
@@ -43,14 +42,12 @@ type game struct {
 	spoil   func(w rma.Window) rma.Window
 	faults  sim.Faults
 	test    string // its name, to repeat it
-	resizes bool   // the owner resizes the volume after each of its deeds
-	keys    int    // there is room for
 }
 
 func (g game) system(tree *topology.Tree) sim.System {
 	return sim.System{Topology: tree, Faults: g.faults, Command: "go test ./apps/dht/volume -run '" + g.test + "'", Setup: func(f *sim.Fabric) (sim.Program, error) {
 		v, err := volume.New(f, g.options)
-		c, ended := new(clerk), 0
+		c := new(clerk)
 		return sim.Program{
 			Rank: func(ctx context.Context, w rma.Window) error {
 				if g.spoil != nil {
@@ -64,16 +61,8 @@ func (g game) system(tree *topology.Tree) sim.System {
 					if err := c.do(ctx, int(w.Rank()), s, d); err != nil {
 						return err
 					}
-					if g.resizes && w.Rank() == g.options.Owner {
-						if err := s.Resize(ctx, 1+int(d.value%3), g.options.Heap+1); err != nil {
-							return err
-						}
-					}
 				}
-				if ended++; ended < len(g.deeds) {
-					return nil
-				}
-				return g.fill(ctx, s)
+				return nil
 			},
 			Check: c.judge,
 			State: c.print.Load,
@@ -81,31 +70,13 @@ func (g game) system(tree *topology.Tree) sim.System {
 	}}
 }
 
-// fill shows, when all ranks have ended, that no cell was lost: every key still
-// finds room.
-func (g game) fill(ctx context.Context, s volume.Side) error {
-	for k := range uint64(g.keys) {
-		if _, err := s.Insert(ctx, k, k); err != nil {
-			return fmt.Errorf("in the end there is no room for key %d of %d: %w", k, g.keys, err)
-		}
-	}
-	return nil
-}
-
-// drawn is a game for a seed: few keys, long chains or none.
-func drawn(discipline string, ranks int, seed uint64) game {
+// ofSeed is a game for a seed: few keys, long chains or none. The heap has room for all keys but one,
+// which has the table's cell: so no cell may be lost.
+func ofSeed(discipline string, ranks int, seed uint64) game {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	keys := 1 + rng.IntN(3)
-	g := game{keys: keys, deeds: make([][]deed, ranks), options: volume.Options{Discipline: discipline, Owner: rma.Rank(rng.IntN(ranks)),
-		// A rank that was too late keeps a cell for a moment, so that another one may
-		// find the heap empty where it is not large.
-		Layout: volume.Layout{Buckets: 1 + rng.IntN(2), Heap: keys - 1 + rng.IntN(ranks)}}}
-	for p := range g.deeds {
-		for range 4 {
-			g.deeds[p] = append(g.deeds[p], draw(rng, keys))
-		}
-	}
-	return g
+	deeds, keys := drawn(rng, ranks, 4)
+	return game{deeds: deeds, options: volume.Options{Discipline: discipline, Owner: rma.Rank(rng.IntN(ranks)),
+		Layout: volume.Layout{Buckets: 1 + rng.IntN(2), Heap: max(0, keys-1)}}}
 }
 
 // TestSeeds plays random programs in random orders of whatever may happen in
@@ -116,21 +87,13 @@ func TestSeeds(t *testing.T) {
 		t.Run(discipline, func(t *testing.T) {
 			t.Parallel()
 			played(1, func(seed uint64) {
-				g := drawn(discipline, 3, seed)
+				g := ofSeed(discipline, 3, seed)
 				g.test = t.Name()
 				if r := g.system(parsed(t, "node:3 core:1")).Seed(seed); r.Failure != nil {
 					t.Fatal(r.Failure)
 				}
 			})
 		})
-	}
-}
-
-// TestResizing plays the same with an owner who resizes the volume all the time.
-func TestResizing(t *testing.T) {
-	rings.Computes(t)
-	for _, discipline := range []string{"RMA-RW", "foMPI-RW"} {
-		trouble(t, discipline, func(g *game) { g.resizes, g.options.Growable = true, true })
 	}
 }
 
@@ -156,7 +119,7 @@ func trouble(t *testing.T, discipline string, vary func(g *game)) {
 	t.Run(discipline, func(t *testing.T) {
 		t.Parallel()
 		played(3, func(seed uint64) {
-			g := drawn(discipline, 3, seed)
+			g := ofSeed(discipline, 3, seed)
 			g.test = t.Name()
 			vary(&g)
 			if r := g.system(parsed(t, "node:3 core:1")).Seed(seed); r.Failure != nil {
@@ -166,13 +129,11 @@ func trouble(t *testing.T, discipline string, vary func(g *game)) {
 	})
 }
 
-// duels are pairs of programs that meet where it is narrow.
+// duels are pairs of programs that meet where it is narrow: key k has value k+1.
 var duels = map[string][2][]deed{
-	"insert one key":      {{{kind: volume.Insert, value: 1}, {kind: volume.Get}}, {{kind: volume.Insert, value: 2}, {kind: volume.Get}}},
-	"insert two keys":     {{{kind: volume.Insert, value: 1}}, {{kind: volume.Insert, key: 1, value: 2}, {kind: volume.Get}}},
-	"set after delete":    {{{kind: volume.Set, value: 1}, {kind: volume.Delete}}, {{kind: volume.Set, value: 2}, {kind: volume.Get}}},
-	"add while deleted":   {{{kind: volume.Add, value: 1}, {kind: volume.Delete}}, {{kind: volume.Add, value: 2}, {kind: volume.Get}}},
-	"compare while risen": {{{kind: volume.Set, value: 1}, {kind: volume.Delete}, {kind: volume.Insert, value: 3}}, {{kind: volume.CompareAndSet, old: 1, value: 2}, {kind: volume.Get}}},
+	"insert and look":      {{{insert: true, value: 1}, {insert: true, key: 1, value: 2}}, {{key: 1}, {}, {key: 1}}},
+	"insert two keys":      {{{insert: true, value: 1}, {key: 1}}, {{insert: true, key: 1, value: 2}, {}}},
+	"insert behind others": {{{insert: true, value: 1}, {insert: true, key: 1, value: 2}}, {{insert: true, key: 2, value: 3}, {key: 1}}},
 }
 
 // TestExhaust visits every state, or many, of two ranks that meet.
@@ -257,7 +218,7 @@ func TestBroken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(1000) {
-				g := drawn(volume.AtomicsAndGets, 3, seed)
+				g := ofSeed(volume.AtomicsAndGets, 3, seed)
 				g.spoil = spoil
 				if r := g.system(parsed(t, "node:3 core:1")).Seed(seed); r.Failure != nil {
 					if text := r.Failure.Error(); !strings.Contains(text, "not linearizable") && !errors.Is(r.Failure, sim.ErrDeadlock) {

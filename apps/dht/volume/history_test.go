@@ -2,7 +2,6 @@ package volume_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -16,46 +15,16 @@ import (
 // A history is linearizable if for every key some order of its operations, each
 // somewhere between its call and its return, is one that a map gives.
 
-// deed is an operation on a key, and outcome what it returned.
+// deed is an insertion of a new key, or a look-up.
 type deed struct {
-	kind            volume.Kind
-	key, value, old uint64
+	insert     bool
+	key, value uint64
 }
 
+// outcome is what a look-up returned, and what a map has for a key.
 type outcome struct {
-	yes, found bool // inserted or swapped; found
-	value      uint64
-}
-
-// slot is what a map has for a key.
-type slot struct {
 	value uint64
-	there bool
-}
-
-// do is what a map does.
-func (s slot) do(d deed) (outcome, slot) {
-	switch d.kind {
-	case volume.Get:
-		return outcome{found: s.there, value: s.value}, s
-	case volume.Insert:
-		if s.there {
-			return outcome{}, s
-		}
-		return outcome{yes: true}, slot{d.value, true}
-	case volume.Set:
-		return outcome{found: s.there}, slot{d.value, true}
-	case volume.Delete:
-		return outcome{found: s.there}, slot{}
-	case volume.Add:
-		return outcome{value: s.value + d.value}, slot{s.value + d.value, true}
-	case volume.CompareAndSet:
-		if s.there && s.value == d.old {
-			return outcome{yes: true, found: true}, slot{d.value, true}
-		}
-		return outcome{found: s.there}, s
-	}
-	panic(d.kind)
+	found bool
 }
 
 var linear = porcupine.Model{
@@ -71,10 +40,12 @@ var linear = porcupine.Model{
 		}
 		return all
 	},
-	Init: func() any { return slot{} },
+	Init: func() any { return outcome{} },
 	Step: func(s, in, out any) (bool, any) {
-		want, next := s.(slot).do(in.(deed))
-		return out.(outcome) == want, next
+		if d := in.(deed); d.insert {
+			return s == outcome{}, outcome{d.value, true}
+		}
+		return out == s, s
 	},
 	DescribeOperation: func(in, out any) string { return fmt.Sprintf("%+v %+v", in, out) },
 }
@@ -93,14 +64,10 @@ func (c *clerk) tick(what uint64) int64 {
 	return c.now.Add(1)
 }
 
-// do performs a deed and notes it, but one for which there was no room: it has
-// done nothing.
+// do performs a deed and notes it.
 func (c *clerk) do(ctx context.Context, client int, s volume.Side, d deed) error {
 	call := c.tick(uint64(client))
 	out, err := perform(ctx, s, d)
-	if errors.Is(err, volume.ErrFull) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -112,20 +79,10 @@ func (c *clerk) do(ctx context.Context, client int, s volume.Side, d deed) error
 }
 
 func perform(ctx context.Context, s volume.Side, d deed) (out outcome, err error) {
-	switch d.kind {
-	case volume.Get:
-		out.value, out.found, err = s.Get(ctx, d.key)
-	case volume.Insert:
-		out.yes, err = s.Insert(ctx, d.key, d.value)
-	case volume.Set:
-		out.found, err = s.Set(ctx, d.key, d.value)
-	case volume.Delete:
-		out.found, err = s.Delete(ctx, d.key)
-	case volume.Add:
-		out.value, err = s.Add(ctx, d.key, d.value)
-	case volume.CompareAndSet:
-		out.yes, out.found, err = s.CompareAndSet(ctx, d.key, d.old, d.value)
+	if d.insert {
+		return out, s.InsertNew(ctx, d.key, d.value)
 	}
+	out.value, out.found, err = s.Get(ctx, d.key)
 	return out, err
 }
 
@@ -141,12 +98,18 @@ func (c *clerk) judge() error {
 	return nil
 }
 
-// draw is a deed on one of a few keys; the values differ, so that one shows
-// where it comes from.
-func draw(rng *rand.Rand, keys int) deed {
-	d := deed{kind: volume.Kind(1 + rng.IntN(6)), key: uint64(rng.IntN(keys)), value: uint64(rng.IntN(1000)), old: uint64(rng.IntN(4))}
-	if d.kind == volume.Set || d.kind == volume.CompareAndSet {
-		d.value = uint64(rng.IntN(4)) // so that a swap may succeed
+// drawn are the deeds of each rank: it inserts its own keys, and looks up any.
+func drawn(rng *rand.Rand, ranks, each int) (all [][]deed, keys int) {
+	all = make([][]deed, ranks)
+	for p := range all {
+		for range each {
+			d := deed{insert: rng.IntN(3) == 0, key: uint64(rng.IntN(keys + 2)), value: 1 + rng.Uint64N(1000)}
+			if d.insert {
+				d.key = uint64(keys)
+				keys++
+			}
+			all[p] = append(all[p], d)
+		}
 	}
-	return d
+	return all, keys
 }

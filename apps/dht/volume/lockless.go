@@ -5,162 +5,121 @@ import (
 	"fmt"
 )
 
-// lockless is a Side without a lock, see atomics.
-type lockless struct{ seat }
+// lockless is a Side whose ranks exclude no others: the paper's foMPI-A.
+//
+// The states of a cell:
+//
+//	           key      value     who may change the state
+//	empty      none     none      an inserter, to writing; of a cell in the table
+//	writing    unknown  unknown   that inserter, to live
+//	live       known    known
+//
+// A chain only grows, at its end, by a CAS of the last cell's next from zero. The CAS fails if
+// another rank was faster: then this rank looks at the new cell, too.
+//
+// Memory order: the key and the value are flushed before the state is live, and the
+// words of a cell of the heap before a next names it. Each change is flushed before its
+// operation returns.
+//
+// Cost, where all is done by operations: Get, 3 reads for each cell on the way; InsertNew, 1
+// atomic and 3 puts into the table, and 1 read, 4 atomics and 3 puts into the heap, if no other
+// rank interferes, and however long the chain is.
+type lockless struct{ *Table }
 
 // begin refuses what cannot succeed. Memory that is reached directly does not
 // tell that the window has failed.
-func (s *lockless) begin(ctx context.Context) (atomics, error) {
-	if s.t.shared == nil || s.t.shared.Failed().Load() {
-		if err := s.w.Err(); err != nil {
-			return atomics{}, fmt.Errorf("volume: %w", err)
-		}
+func (s *lockless) begin(ctx context.Context) error {
+	if err := s.w.Err(); err != nil {
+		return fmt.Errorf("volume: %w", err)
 	}
-	return atomics{s.t}, ctx.Err()
+	return ctx.Err()
 }
 
-// end is the error of an operation, if the window has not failed in it.
-func (s *lockless) end(err error) error {
+func (s *lockless) Get(ctx context.Context, key uint64) (value uint64, found bool, err error) {
+	if err := s.begin(ctx); err != nil {
+		return 0, false, err
+	}
+	value, found = s.look(key)
+	err = s.failure()
+	return value, found && err == nil, err
+}
+
+func (s *lockless) look(key uint64) (value uint64, found bool) {
+	for n := s.bucket(key); ; {
+		at := s.place(n)
+		state := s.atomicLoad(at + inState)
+		if state == empty {
+			return 0, false
+		}
+		if state == live && s.atomicLoad(at+inKey) == key {
+			return s.atomicLoad(at + inValue), true
+		}
+		if n = int(s.atomicLoad(at + inNext)); n == 0 {
+			return 0, false
+		}
+	}
+}
+
+func (s *lockless) InsertNew(ctx context.Context, key, value uint64) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	err := s.insert(key, value)
 	if failure := s.failure(); failure != nil {
-		return failure
+		err = failure
 	}
 	return err
 }
 
-func (s *lockless) Get(ctx context.Context, key uint64) (value uint64, found bool, err error) {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return 0, false, err
+func (s *lockless) insert(key, value uint64) error {
+	b := s.bucket(key)
+	if s.occupy(b, key, value) {
+		return nil
 	}
-	value, found, err = a.get(ctx, key)
-	err = s.end(err)
-	return value, found && err == nil, err
-}
-
-func (s *lockless) Insert(ctx context.Context, key, value uint64) (inserted bool, err error) {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return false, err
+	next := s.fetchAdd(atNextFree, 1) // it is counted on when there are none left, which does no harm
+	if next >= uint64(s.Heap) {
+		return ErrFull
 	}
-	_, inserted, err = a.insert(ctx, key, value)
-	err = s.end(err)
-	return inserted && err == nil, err
-}
-
-func (s *lockless) InsertNew(ctx context.Context, key, value uint64) error {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return err
-	}
-	return s.end(a.insertNew(key, value))
-}
-
-func (s *lockless) Set(ctx context.Context, key, value uint64) (found bool, err error) {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return false, err
-	}
-	found, err = a.set(ctx, key, value)
-	err = s.end(err)
-	return found && err == nil, err
-}
-
-func (s *lockless) Delete(ctx context.Context, key uint64) (found bool, err error) {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return false, err
-	}
-	found, err = a.delete(ctx, key)
-	err = s.end(err)
-	return found && err == nil, err
-}
-
-func (s *lockless) Add(ctx context.Context, key, delta uint64) (sum uint64, err error) {
-	sum, _, err = s.sum(ctx, key, delta)
-	return sum, err
-}
-
-func (s *lockless) sum(ctx context.Context, key, delta uint64) (sum uint64, found bool, err error) {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return 0, false, err
-	}
-	sum, found, err = a.add(ctx, key, delta)
-	if err = s.end(err); err != nil {
-		return 0, false, err
-	}
-	return sum, found, nil
-}
-
-func (s *lockless) CompareAndSet(ctx context.Context, key, old, new uint64) (swapped, found bool, err error) {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return false, false, err
-	}
-	swapped, found, err = a.compareAndSet(ctx, key, old, new)
-	err = s.end(err)
-	return swapped && err == nil, found && err == nil, err
-}
-
-func (s *lockless) Do(ctx context.Context, ops []Op) error {
-	for i := range ops {
-		o := &ops[i]
-		o.Found, o.Swapped, o.Err = false, false, nil
-		var err error
-		switch o.Kind {
-		case Get:
-			o.Value, o.Found, err = s.Get(ctx, o.Key)
-		case Insert:
-			var inserted bool
-			inserted, err = s.Insert(ctx, o.Key, o.Value)
-			o.Found = !inserted && err == nil
-		case Set:
-			o.Found, err = s.Set(ctx, o.Key, o.Value)
-		case Delete:
-			o.Found, err = s.Delete(ctx, o.Key)
-		case Add:
-			o.Value, o.Found, err = s.sum(ctx, o.Key, o.Value)
-		case CompareAndSet:
-			o.Swapped, o.Found, err = s.CompareAndSet(ctx, o.Key, o.Old, o.Value)
-		default:
-			panic(unknown(o.Kind))
-		}
-		if full, ok := err.(*FullError); ok {
-			o.Err, err = full, nil
-		}
-		if err != nil {
-			return err
-		}
-	}
+	n := s.Buckets + int(next)
+	at := s.place(n)
+	s.atomicStore(at+inState, live)
+	s.atomicStore(at+inKey, key)
+	s.atomicStore(at+inValue, value)
+	s.flush()
+	s.link(b, n)
 	return nil
 }
 
-func (s *lockless) Len(ctx context.Context) (int, error) {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return 0, err
+// occupy puts an element into an empty bucket's cell.
+func (s *lockless) occupy(bucket int, key, value uint64) bool {
+	at := s.place(bucket)
+	if s.cas(at+inState, empty, writing) != empty {
+		return false
 	}
-	n := int(a.atomicLoad(atElements))
-	return n, s.end(nil)
+	s.atomicStore(at+inKey, key)
+	s.atomicStore(at+inValue, value)
+	s.flush()
+	s.atomicStore(at+inState, live)
+	s.flush()
+	return true
 }
 
-func (s *lockless) Each(ctx context.Context, yield func(key, value uint64) bool) error {
-	a, err := s.begin(ctx)
-	if err != nil {
-		return err
+// link puts a cell of the heap, which is written, behind the last one of a bucket's chain, and makes
+// the bucket's last word name it, unless another rank has moved that word since it was read: then it
+// names another cell further on. It never goes back. If it lags behind, or still names none, the way
+// to the end is a little longer.
+func (s *lockless) link(bucket, number int) {
+	hint, last := s.atomicLoad(s.last(bucket)), bucket
+	if hint != 0 {
+		last = int(hint - 1)
 	}
-	a.each(yield)
-	return s.end(nil)
-}
-
-func (s *lockless) Snapshot(context.Context) ([]Element, error) {
-	return nil, fmt.Errorf("volume: snapshot: %w", ErrNoLock)
-}
-
-func (s *lockless) Clear(context.Context) error {
-	return fmt.Errorf("volume: clear: %w", ErrNoLock)
-}
-
-func (s *lockless) Resize(context.Context, int, int) error {
-	return fmt.Errorf("volume: resize: %w", ErrNoLock)
+	for {
+		next := s.cas(s.place(last)+inNext, 0, uint64(number))
+		if next == 0 {
+			break
+		}
+		last = int(next)
+	}
+	s.cas(s.last(bucket), hint, uint64(number)+1)
+	s.flush()
 }

@@ -2,6 +2,7 @@ package volume
 
 import (
 	"encoding/binary"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
@@ -21,9 +22,6 @@ type memory struct {
 	base  rma.Disp
 	buf   []byte // of one cell
 
-	// shared is the window where words are direct, to wake those who await one;
-	// nil without a window.
-	shared rma.Shared
 	// fetch makes an atomic read a FetchOp and not a Get, as the paper does.
 	fetch bool
 }
@@ -36,7 +34,7 @@ func reach(w rma.Window, owner rma.Rank, base rma.Disp, words int) memory {
 	m := memory{w: w, owner: owner, base: base}
 	if shared, ok := w.(rma.Shared); ok {
 		if direct, ok := shared.Memory(owner, base, words); ok {
-			m.words, m.shared = direct, shared
+			m.words = direct
 			return m
 		}
 	}
@@ -61,22 +59,6 @@ func (m *memory) store(i int, v uint64) {
 	m.w.Put(m.owner, m.at(i), v)
 }
 
-// add takes no answer, and so no time of a round trip.
-func (m *memory) add(i int, delta uint64) {
-	if m.words != nil {
-		m.words[i] += delta
-		return
-	}
-	m.w.Accumulate(m.owner, m.at(i), rma.Sum, delta)
-}
-
-// header is the words of the header, which it reads as if they were a cell.
-func (m *memory) header() (nextFree, free, elements uint64) {
-	c := m.cell(0)
-	h := [...]uint64{c.state, c.key, c.value}
-	return h[atNextFree], h[atFree], h[atElements]
-}
-
 // cell reads one in a single operation.
 func (m *memory) cell(i int) cell {
 	if m.words != nil {
@@ -98,10 +80,7 @@ func (m *memory) farCell(i int) cell {
 func (m *memory) setCell(i int, c cell) {
 	if m.words != nil {
 		to := m.words[i : i+cellWords : i+cellWords]
-		to[inKey] = c.key // in this order: see repair.go
-		to[inValue] = c.value
-		to[inNext] = c.next
-		to[inState] = c.state
+		to[inState], to[inKey], to[inValue], to[inNext] = c.state, c.key, c.value, c.next
 		return
 	}
 	for k, v := range [...]uint64{c.state, c.key, c.value, c.next} {
@@ -110,7 +89,7 @@ func (m *memory) setCell(i int, c cell) {
 	m.w.PutBytes(m.owner, m.at(i), m.buf)
 }
 
-// flush completes what was stored and added.
+// flush completes what was stored.
 func (m *memory) flush() {
 	if m.words == nil {
 		m.w.Flush(m.owner)
@@ -120,10 +99,12 @@ func (m *memory) flush() {
 // failure is why an answer cannot be trusted: operations of a window that has
 // failed answer zero. Memory that was asked itself does not lie.
 func (m *memory) failure() error {
-	if m.words != nil {
-		return nil
+	if m.words == nil {
+		if err := m.w.Err(); err != nil {
+			return fmt.Errorf("volume: %w", err)
+		}
 	}
-	return m.w.Err()
+	return nil
 }
 
 func (m *memory) atomicLoad(i int) uint64 {
@@ -145,32 +126,12 @@ func (m *memory) atomicStore(i int, v uint64) {
 	m.w.Put(m.owner, m.at(i), v)
 }
 
-// publish is a store of a word that others may await; what was stored before is
-// seen first.
-func (m *memory) publish(i int, v uint64) {
-	m.flush()
-	m.atomicStore(i, v)
-	m.flush()
-	if m.shared != nil {
-		m.shared.Notify(m.owner, m.at(i))
-	}
-}
-
 // fetchAdd returns what the word held before.
 func (m *memory) fetchAdd(i int, delta uint64) uint64 {
 	if m.words != nil {
 		return atomic.AddUint64(&m.words[i], delta) - delta
 	}
 	return m.w.FetchOp(m.owner, m.at(i), rma.Sum, delta)
-}
-
-// atomicAdd is fetchAdd without an answer, complete after the next flush.
-func (m *memory) atomicAdd(i int, delta uint64) {
-	if m.words != nil {
-		atomic.AddUint64(&m.words[i], delta)
-		return
-	}
-	m.w.Accumulate(m.owner, m.at(i), rma.Sum, delta)
 }
 
 // cas returns what the word held before: the swap happened if that is old.

@@ -3,6 +3,7 @@ package volume
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/orwl/go-orwl/locks"
@@ -20,9 +21,6 @@ const (
 	AtomicsAndGets = "foMPI-A-Get"
 )
 
-// DefaultDiscipline is what a volume has that names none.
-const DefaultDiscipline = "RMA-RW"
-
 // Disciplines are the names of all: how ranks can be kept from disturbing each
 // other.
 func Disciplines() []string {
@@ -37,96 +35,113 @@ func Disciplines() []string {
 
 // Options describe a Volume. Every process gives the same.
 type Options struct {
-	// Layout is its size at first.
 	Layout
 
 	// Owner is the rank that keeps it, and the home of its lock.
 	Owner rma.Rank
 
 	// Discipline is how ranks are kept from disturbing each other: one of
-	// Disciplines, DefaultDiscipline if empty.
+	// Disciplines.
 	Discipline string
 
-	// Lock are the lock's options. Home is Owner's.
+	// Lock are the lock's options. New sets Home to Owner.
 	Lock locks.Options
 
 	// Fill, if not nil, puts the first elements into the table, in the owner's At, before other
 	// ranks have it: at the speed of memory.
 	Fill func(t *Table) error
-
-	// Growable lets the owner resize the volume. Then every access looks at a word
-	// of the owner's that counts resizes, which costs a Get where memory is not
-	// shared.
-	Growable bool
 }
 
-func (o Options) withDefaults() Options {
-	if o.Discipline == "" {
-		o.Discipline = DefaultDiscipline
-	}
-	o.Lock.Home = o.Owner
-	return o
-}
-
-func (o Options) lockless() bool {
+func (o *Options) lockless() bool {
 	return o.Discipline == AtomicsOnly || o.Discipline == AtomicsAndGets
 }
 
-// validate names the field that is out of range. It is asked before withDefaults.
-func (o Options) validate(t *topology.Tree) error {
-	switch {
-	case o.Owner < 0 || int(o.Owner) >= t.Ranks():
+// validate names the field that is out of range.
+func (o *Options) validate(t *topology.Tree) error {
+	if o.Owner < 0 || int(o.Owner) >= t.Ranks() {
 		return fmt.Errorf("volume: Owner is %d, want a rank, 0..%d", o.Owner, t.Ranks()-1)
-	case o.Lock.Home != 0 && o.Lock.Home != o.Owner:
-		return fmt.Errorf("volume: Lock.Home is %d, want Owner's %d, or 0", o.Lock.Home, o.Owner)
 	}
 	if err := o.Layout.validate(); err != nil {
 		return err
 	}
-	full := o.withDefaults()
-	if full.lockless() {
-		if o.Growable {
-			return fmt.Errorf("volume: Growable is true: %w", ErrNoLock)
-		}
-		return nil
-	}
-	if spec, ok := locks.ByName(full.Discipline); !ok || spec.Kind != locks.ReaderWriter {
+	if spec, ok := locks.ByName(o.Discipline); !o.lockless() && (!ok || spec.Kind != locks.ReaderWriter) {
 		return fmt.Errorf("volume: Discipline is %q, want one of %s", o.Discipline, strings.Join(Disciplines(), ", "))
-	}
-	if spec, _ := locks.ByName(full.Discipline); o.Growable && spec.Recoverable {
-		return fmt.Errorf("volume: Growable is true with %s: a rank that dies in a Resize would leave two halves", full.Discipline)
 	}
 	return nil
 }
 
-// The sentinels of this package's errors.
 var (
-	// ErrFull is matched by every *FullError.
-	ErrFull = errors.New("volume: full")
-	// ErrRefused is matched by the error of At on other ranks if the owner's At has
-	// failed.
-	ErrRefused = errors.New("the owner's own error says why")
-	// ErrNoLock is the error of operations that need a lock, on a volume that has
-	// none.
-	ErrNoLock = errors.New("the discipline " + AtomicsOnly + " has no lock: choose a reader-writer lock")
-	// ErrNotOwner is matched by the error of a Resize by another rank.
-	ErrNotOwner = errors.New("only the owner's rank can resize a volume")
-	// ErrFixed is matched by the error of a Resize of a volume that was not made
-	// to grow.
-	ErrFixed = errors.New("the volume was made with a fixed size: set Options.Growable")
+	// ErrFull is the error of an element whose bucket is taken while the heap has no
+	// cell left. Nothing has changed.
+	ErrFull = errors.New("volume: full: the element's bucket is taken and all cells of the heap are in use")
+
+	errRefused = errors.New("the owner's own error says why")
 )
 
-// FullError is the error of an element whose bucket is taken while the heap has
-// no cell left. Nothing has changed.
-type FullError struct {
-	Key           uint64
-	Buckets, Heap int
+// Layout says how large a volume is.
+//
+//	 header        last          table                     overflow heap
+//	┌─────────────┬─────────────┬─────────────────────────┬─────────────────────────┐
+//	│ next free   │ of each     │ cell 0 .. Buckets-1     │ cell Buckets ..         │
+//	│             │ bucket: its │ the first element of    │ Buckets+Heap-1          │
+//	│             │ last cell   │ each bucket             │                         │
+//	└─────────────┴─────────────┴─────────────────────────┴─────────────────────────┘
+//
+// A cell is four words, so that two share a cache line and none lies across two:
+//
+//	┌───────┬─────┬───────┬──────┐
+//	│ state │ key │ value │ next │   next: the number of a cell of the heap, 0 at the end
+//	└───────┴─────┴───────┴──────┘
+//
+// All of it is zero when it is empty.
+type Layout struct {
+	// Buckets is the number of elements that the table has room for, one of each
+	// bucket.
+	Buckets int
+	// Heap is the number of cells for elements whose bucket is taken.
+	Heap int
 }
 
-func (e *FullError) Error() string {
-	return fmt.Sprintf("volume: no room for key %d: its bucket of %d is taken and all %d cells of the heap are in use: delete elements, or resize the volume",
-		e.Key, e.Buckets, e.Heap)
+const (
+	atNextFree  = 0 // the header's word: how many cells of the heap were ever asked for
+	headerWords = 8 // a cache line
+
+	cellWords = 4
+	cellBytes = 8 * cellWords
+
+	// MaxCells bounds Buckets and Heap together, so that the volume fits into a region.
+	MaxCells = 1 << 29
+)
+
+// Words is the memory that a volume of the layout takes.
+func (l Layout) Words() int { return l.cells() + cellWords*(l.Buckets+l.Heap) }
+
+// cells is where cell 0 begins.
+func (l Layout) cells() int { return (headerWords + l.Buckets + cellWords - 1) / cellWords * cellWords }
+
+func (l Layout) validate() error {
+	switch {
+	case l.Buckets < 1 || l.Buckets > MaxCells:
+		return fmt.Errorf("volume: Buckets is %d, want 1 to %d", l.Buckets, MaxCells)
+	case l.Heap < 0 || l.Heap > MaxCells-l.Buckets:
+		return fmt.Errorf("volume: Heap is %d, want 0 to %d with %d buckets", l.Heap, MaxCells-l.Buckets, l.Buckets)
+	}
+	return nil
 }
 
-// Is matches ErrFull.
-func (e *FullError) Is(target error) bool { return target == ErrFull }
+// bucket spreads mixed keys evenly over any number of buckets, without a division.
+func (l *Layout) bucket(key uint64) int {
+	high, _ := bits.Mul64(Mix(key), uint64(l.Buckets))
+	return int(high)
+}
+
+// Mix is a bijection of the words in which every bit of the key moves every bit
+// of the result (the finaliser of SplitMix64): neighbouring keys get buckets far
+// from each other.
+func Mix(key uint64) uint64 {
+	key ^= key >> 30
+	key *= 0xbf58476d1ce4e5b9
+	key ^= key >> 27
+	key *= 0x94d049bb133111eb
+	return key ^ key>>31
+}

@@ -29,63 +29,12 @@ func TestOptions(t *testing.T) {
 		{volume.Options{Layout: fine, Owner: 2}, "Owner is 2, want a rank, 0..1"},
 		{volume.Options{Layout: fine, Owner: -1}, "Owner is -1"},
 		{volume.Options{Layout: fine, Discipline: "MCS"}, "RMA-RW"},
-		{volume.Options{Layout: fine, Lock: locks.Options{Home: 1}}, "Lock.Home is 1"},
-		{volume.Options{Layout: fine, Lock: locks.Options{TDC: -1}}, "TDC"},
-		{volume.Options{Layout: fine, Discipline: volume.AtomicsOnly, Growable: true}, "Growable"},
+		{volume.Options{Layout: fine}, "RMA-RW"},
+		{volume.Options{Layout: fine, Discipline: "RMA-RW", Lock: locks.Options{TDC: -1}}, "TDC"},
 	} {
 		if _, err := volume.New(f, c.o); err == nil || !strings.Contains(err.Error(), c.names) {
 			t.Errorf("%+v: %v, want %s", c.o, err, c.names)
 		}
-	}
-	if _, err := volume.Open(make([]uint64, 3), fine); err == nil || !strings.Contains(err.Error(), "3 words, want ") {
-		t.Errorf("too few words: %v", err)
-	}
-}
-
-// TestResizeErrors asks for resizes that cannot be had: nothing changes.
-func TestResizeErrors(t *testing.T) {
-	ctx := context.Background()
-	growable := sides(t, 2, directly, volume.Options{Growable: true, Layout: volume.Layout{Buckets: 4, Heap: 4}})
-	for k := range uint64(4) {
-		if _, err := growable[1].Set(ctx, k, k); err != nil {
-			t.Fatal(err)
-		}
-	}
-	fixed := sides(t, 1, directly, volume.Options{Layout: volume.Layout{Buckets: 4}})[0]
-	free := sides(t, 1, directly, volume.Options{Discipline: volume.AtomicsOnly, Layout: volume.Layout{Buckets: 4}})[0]
-	for _, c := range []struct {
-		what string
-		err  error
-		want error
-	}{
-		{"by another rank", growable[1].Resize(ctx, 8, 8), volume.ErrNotOwner},
-		{"to too little", growable[0].Resize(ctx, 1, 2), volume.ErrFull},
-		{"of a fixed one", fixed.Resize(ctx, 8, 8), volume.ErrFixed},
-		{"without a lock", free.Resize(ctx, 8, 8), volume.ErrNoLock},
-	} {
-		if !errors.Is(c.err, c.want) {
-			t.Errorf("resize %s: %v, want %v", c.what, c.err, c.want)
-		}
-	}
-	if err := growable[0].Resize(ctx, 0, 8); err == nil || !strings.Contains(err.Error(), "Buckets is 0") {
-		t.Errorf("resize to nothing: %v", err)
-	}
-	if _, err := free.Snapshot(ctx); !errors.Is(err, volume.ErrNoLock) {
-		t.Errorf("snapshot without a lock: %v", err)
-	}
-	if err := free.Clear(ctx); !errors.Is(err, volume.ErrNoLock) {
-		t.Errorf("clear without a lock: %v", err)
-	}
-	checkAll(t, growable[1], map[uint64]uint64{0: 0, 1: 1, 2: 2, 3: 3})
-	if err := growable[0].Resize(ctx, 8, 8); err != nil {
-		t.Fatal(err)
-	}
-	if got := growable[1].Layout().Buckets; got != 4 {
-		t.Errorf("a rank that did not look again has %d buckets, want 4", got)
-	}
-	checkAll(t, growable[1], map[uint64]uint64{0: 0, 1: 1, 2: 2, 3: 3})
-	if got := growable[1].Layout().Buckets; got != 8 {
-		t.Errorf("a rank that has looked again has %d buckets, want 8", got)
 	}
 }
 
@@ -100,7 +49,7 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	refusal(t, f, volume.Options{Layout: volume.Layout{Buckets: 1 << 20}}, rma.ErrNoSpace)
+	refusal(t, f, volume.Options{Discipline: volume.AtomicsOnly, Layout: volume.Layout{Buckets: 1 << 20}}, rma.ErrNoSpace)
 }
 
 // TestFill has an owner whose first elements do not fit.
@@ -110,7 +59,7 @@ func TestFill(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	refusal(t, f, volume.Options{Layout: volume.Layout{Buckets: 1}, Fill: func(t *volume.Table) error {
+	refusal(t, f, volume.Options{Discipline: volume.AtomicsOnly, Layout: volume.Layout{Buckets: 1}, Fill: func(t *volume.Table) error {
 		return errors.Join(t.InsertNew(1, 1), t.InsertNew(2, 2))
 	}}, volume.ErrFull)
 }
@@ -121,13 +70,44 @@ func refusal(t *testing.T, f rma.Fabric, o volume.Options, want error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for p, want := range []error{want, volume.ErrRefused} {
-		w, err := f.Window(rma.Rank(p))
+	for p := range rma.Rank(2) {
+		w, err := f.Window(p)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := v.At(context.Background(), w); !errors.Is(err, want) {
-			t.Errorf("rank %d: %v, want %v", p, err, want)
+		_, err = v.At(context.Background(), w)
+		if p == o.Owner && !errors.Is(err, want) {
+			t.Errorf("the owner: %v, want %v", err, want)
+		}
+		if p != o.Owner && (err == nil || !strings.Contains(err.Error(), "the owner's own error")) {
+			t.Errorf("rank %d: %v", p, err)
+		}
+	}
+}
+
+// TestMixIsABijection checks it by its inverse: no two keys mix to the same.
+func TestMixIsABijection(t *testing.T) {
+	unshift := func(v uint64, by uint) uint64 {
+		for r := v; ; {
+			next := v ^ r>>by
+			if next == r {
+				return r
+			}
+			r = next
+		}
+	}
+	inverse := func(odd uint64) uint64 { // by Newton's method, modulo 2^64
+		x := odd
+		for range 6 {
+			x *= 2 - odd*x
+		}
+		return x
+	}
+	for _, key := range []uint64{0, 1, 2, 1 << 63, ^uint64(0), 0x0123456789abcdef} {
+		v := unshift(volume.Mix(key), 31) * inverse(0x94d049bb133111eb)
+		v = unshift(v, 27) * inverse(0xbf58476d1ce4e5b9)
+		if v = unshift(v, 30); v != key {
+			t.Errorf("Mix(%#x) goes back to %#x", key, v)
 		}
 	}
 }

@@ -3,36 +3,41 @@ package volume
 import (
 	"context"
 	"fmt"
-	"math/bits"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
 // Volume is a part of a distributed hash table that one rank keeps and every rank
-// of the fabric uses. The memory that it takes of every rank is its lock's and a
-// line that says, at the owner, where the elements are:
-//
-//	┌──────┬─────────┬─────────┬──────┐
-//	│ base │ resizes │ buckets │ heap │   base: of the owner's region, plus one; 0 before there is one
-//	└──────┴─────────┴─────────┴──────┘
+// of the fabric uses. Of every rank's memory it takes its lock's, and a line whose first
+// word says, at the owner, where the elements are.
 type Volume struct {
-	o         Options
-	directory rma.Disp
-	lock      *locks.Lock // nil: the discipline has none
+	o    Options
+	base rma.Disp    // of that word: the region's base plus one, or refused; 0 before there is one
+	lock *locks.Lock // nil: the discipline has none
 }
 
-// The words of the directory.
 const (
-	atBase = iota
-	atResizes
-	atBuckets
-	atHeap
-	directoryWords = 8
+	lineWords = 8
+	// refused stands for the base of a region that the owner could not have.
+	refused = ^uint64(0)
 )
 
-// refused stands for the base of a region that the owner could not have.
-const refused = ^uint64(0)
+// Side is a Volume for one rank. Like the rank's window it is used by one
+// goroutine at a time. Its methods do not allocate, but those that fail.
+//
+// Every operation is linearizable. It fails with ctx's error if ctx ends while it
+// waits, and then has done nothing; and with the window's or the lock's error when the
+// owner or another rank is lost: then it may or may not have been done.
+type Side interface {
+	// Get returns the value of a key, and whether the key is there.
+	Get(ctx context.Context, key uint64) (value uint64, found bool, err error)
+
+	// InsertNew adds an element, or fails with ErrFull. The caller knows that its key is not
+	// there and that no other rank inserts it, as the paper's inserts do. It begins at the end
+	// of the chain, however long that is. With a key that is there the volume breaks its promises.
+	InsertNew(ctx context.Context, key, value uint64) error
+}
 
 // New allocates a volume. As every allocation, it is made by every process of the
 // fabric, in the same order. The elements' memory comes when the owner calls At.
@@ -40,12 +45,13 @@ func New(f rma.Fabric, o Options) (*Volume, error) {
 	if err := o.validate(f.Topology()); err != nil {
 		return nil, err
 	}
-	v := &Volume{o: o.withDefaults()}
+	v := &Volume{o: o}
+	v.o.Lock.Home = o.Owner
 	var err error
-	if v.directory, err = f.Alloc(directoryWords); err != nil {
+	if v.base, err = f.Alloc(lineWords); err != nil {
 		return nil, fmt.Errorf("volume: %w", err)
 	}
-	rma.Label(f, v.directory, directoryWords, "volume.directory")
+	rma.Label(f, v.base, lineWords, "volume.base")
 	if v.o.lockless() {
 		return v, nil
 	}
@@ -59,114 +65,60 @@ func New(f rma.Fabric, o Options) (*Volume, error) {
 // At is the volume for the rank of w. The owner's call makes the elements' memory;
 // the others' wait for it. A rank calls it once.
 func (v *Volume) At(ctx context.Context, w rma.Window) (Side, error) {
-	s := seat{v: v, w: w, directory: reach(w, v.o.Owner, v.directory, directoryWords)}
-	if err := s.settle(ctx); err != nil {
-		return nil, err
+	var base rma.Disp
+	var err error
+	if w.Rank() == v.o.Owner {
+		base, err = v.found(w)
+	} else {
+		base, err = v.find(ctx, w)
 	}
-	if err := v.lookAt(ctx, &s); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("volume: %w", err)
 	}
+	m := reach(w, v.o.Owner, base, v.o.Words())
+	m.fetch = v.o.Discipline == AtomicsOnly
+	t := newTable(m, v.o.Layout)
 	if v.lock == nil {
-		return &lockless{s}, nil
+		return &lockless{t}, nil
 	}
-	return &locked{s, v.lock.At(w).(locks.RWMutex)}, nil
+	return &locked{t, v.lock.At(w).(locks.RWMutex)}, nil
 }
 
-// lookAt is a rank's first look at the elements, which may move if there is a lock.
-func (v *Volume) lookAt(ctx context.Context, s *seat) error {
-	if !v.o.Growable {
-		s.look()
-		return s.w.Err()
+// found makes and fills the region, at the owner, and tells the others where it is.
+func (v *Volume) found(w rma.Window) (rma.Disp, error) {
+	region, err := v.filled(w)
+	says := uint64(region.Base) + 1
+	if err != nil {
+		says = refused
 	}
-	lock := v.lock.At(s.w).(locks.RWMutex)
-	if err := lock.AcquireRead(ctx); err != nil {
-		return err
+	w.FetchOp(v.o.Owner, v.base, rma.Replace, says)
+	if err == nil {
+		err = w.Err()
 	}
-	s.look()
-	lock.ReleaseRead()
-	return s.w.Err()
+	return region.Base, err
 }
 
-// Layout says how large a volume is.
-//
-//	 header        last          table                     overflow heap
-//	┌─────────────┬─────────────┬─────────────────────────┬─────────────────────────┐
-//	│ next free   │ of each     │ cell 0 .. Buckets-1     │ cell Buckets ..         │
-//	│ free list   │ bucket: its │ the first element of    │ Buckets+Heap-1          │
-//	│ elements    │ last cell   │ each bucket             │                         │
-//	└─────────────┴─────────────┴─────────────────────────┴─────────────────────────┘
-//
-// A cell is four words, so that two share a cache line and none lies across two:
-//
-//	┌───────┬─────┬───────┬──────┐
-//	│ state │ key │ value │ next │   next: the number of a cell of the heap, 0 at the end
-//	└───────┴─────┴───────┴──────┘
-//
-// All of it is zero when it is empty.
-type Layout struct {
-	// Buckets is the number of elements that the table has room for, one of each
-	// bucket.
-	Buckets int
-	// Heap is the number of cells for elements whose bucket is taken.
-	Heap int
-	// Hash mixes a key before it chooses the bucket; Mix if nil. All ranks of a
-	// volume give the same one.
-	Hash func(key uint64) uint64
+func (v *Volume) filled(w rma.Window) (rma.Region, error) {
+	region, err := w.Attach(v.o.Words())
+	if err != nil {
+		return region, fmt.Errorf("%d buckets and a heap of %d: %w", v.o.Buckets, v.o.Heap, err)
+	}
+	if v.o.Fill != nil {
+		if err := v.o.Fill(newTable(memory{words: region.Words}, v.o.Layout)); err != nil {
+			return region, fmt.Errorf("its first elements: %w", err)
+		}
+	}
+	return region, nil
 }
 
-// The words of the header.
-const (
-	atNextFree  = iota // how many cells of the heap were ever asked for
-	atFree             // the free list's first cell, and a tag above it
-	atElements         // how many there are
-	headerWords = 8    // a cache line
-)
-
-const (
-	cellWords = 4
-	cellBytes = 8 * cellWords
-
-	// MaxCells bounds Buckets and Heap together, so that a cell's number fits
-	// into half a word and the volume into a region.
-	MaxCells = 1 << 29
-)
-
-// Words is the memory that a volume of the layout takes.
-func (l Layout) Words() int { return l.cells() + cellWords*(l.Buckets+l.Heap) }
-
-// cells is where cell 0 begins.
-func (l Layout) cells() int { return (headerWords + l.Buckets + cellWords - 1) / cellWords * cellWords }
-
-func (l Layout) validate() error {
+// find waits for the owner to say where the elements are.
+func (v *Volume) find(ctx context.Context, w rma.Window) (rma.Disp, error) {
+	says, err := w.Await(ctx, v.o.Owner, v.base, rma.IsNot(0))
 	switch {
-	case l.Buckets < 1 || l.Buckets > MaxCells:
-		return fmt.Errorf("volume: Buckets is %d, want 1 to %d", l.Buckets, MaxCells)
-	case l.Heap < 0 || l.Heap > MaxCells-l.Buckets:
-		return fmt.Errorf("volume: Heap is %d, want 0 to %d with %d buckets", l.Heap, MaxCells-l.Buckets, l.Buckets)
+	case err != nil:
+		return 0, fmt.Errorf("waiting for rank %d, its owner: %w", v.o.Owner, err)
+	case says == refused:
+		return 0, fmt.Errorf("rank %d, its owner, could not make it: %w", v.o.Owner, errRefused)
 	}
-	return nil
-}
-
-// bucket spreads hashed keys evenly over any number of buckets, without a
-// division.
-func (l *Layout) bucket(key uint64) int {
-	var hash uint64
-	if l.Hash == nil { // an ordinary call, which is inlined
-		hash = Mix(key)
-	} else {
-		hash = l.Hash(key)
-	}
-	high, _ := bits.Mul64(hash, uint64(l.Buckets))
-	return int(high)
-}
-
-// Mix is a bijection of the words in which every bit of the key moves every bit
-// of the result (the finaliser of SplitMix64): neighbouring keys get buckets far
-// from each other.
-func Mix(key uint64) uint64 {
-	key ^= key >> 30
-	key *= 0xbf58476d1ce4e5b9
-	key ^= key >> 27
-	key *= 0x94d049bb133111eb
-	return key ^ key>>31
+	return rma.Disp(says - 1), nil
 }

@@ -69,6 +69,3 @@ var ways = []string{directly, byOperations}
 
 // far hides that a window's ranks share memory.
 type far struct{ rma.Window }
-
-// oneBucket is a hash function that lets all keys collide.
-func oneBucket(uint64) uint64 { return 0 }
