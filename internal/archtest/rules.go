@@ -54,7 +54,6 @@ var layers = []layer{
 	{path: "net/p2p/internal/gathering", pure: true, imports: "net/p2p/internal/membership"},
 	{path: "net/p2p/internal/lane", imports: "net/node net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma"},
 	{path: "net/p2p/internal/window", imports: "net/p2p/internal/control net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport internal/park net/mem net/shm net/engine net/wire net/rma net/topology"},
-	{path: "net/p2p/noise", testsOf: "net/rma", imports: "net/p2p/internal/transport"},
 	{path: "net/p2p/p2ptest", testsOf: anything, imports: "net/p2p/internal/transport"},
 	{path: "net/p2p/quic", testsOf: "net/rma", imports: "net/p2p/internal/transport"},
 	{path: "net/p2p", testsOf: "net/rma", imports: "net/node net/p2p/internal/control net/p2p/internal/gathering net/p2p/internal/membership net/p2p/internal/lease net/p2p/internal/window net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma net/topology"},

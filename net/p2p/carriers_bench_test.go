@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/net/p2p/noise"
 	"github.com/orwl/go-orwl/net/p2p/quic"
 )
 
@@ -16,7 +15,7 @@ func BenchmarkCarriers(b *testing.B) {
 	for _, c := range []struct {
 		name    string
 		carrier Carrier
-	}{{"TCP and TLS", Carrier{}}, {"TCP and noise", noise.Carrier}, {"QUIC", quic.Carrier}} {
+	}{{"TCP and TLS", Carrier{}}, {"QUIC", quic.Carrier}} {
 		b.Run(c.name, func(b *testing.B) {
 			nodes := run(b, 2, func(o *Options) { o.Carrier = c.carrier })
 			ping, block := pings(b, nodes), blocks(b, nodes)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/rings"
-	"github.com/orwl/go-orwl/net/p2p/noise"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/net/p2p/quic"
 	"github.com/orwl/go-orwl/net/rma"
@@ -121,7 +120,6 @@ func carried(t testing.TB) map[string]func(o *Options) {
 		return func(o *Options) { o.Host = userHost(t, o.Number, o.Nodes, listen) }
 	}
 	return map[string]func(o *Options){
-		"noise":                func(o *Options) { o.Carrier = noise.Carrier },
 		"QUIC":                 func(o *Options) { o.Carrier = quic.Carrier },
 		"a user's host":        by(p2ptest.TCP),
 		"a user's host's QUIC": by(p2ptest.QUIC),

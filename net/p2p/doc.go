@@ -27,8 +27,8 @@
 // receivers.
 //
 // The streams belong to a libp2p host. Join makes a small one, of TCP, TLS, yamux and
-// identify. Packages noise and quic have other carriers for it ([Options].Carrier); only
-// programs that import them link them. [Options].Host takes the user's own host instead,
+// identify. Package quic has another carrier for it ([Options].Carrier); only
+// programs that import it link it. [Options].Host takes the user's own host instead,
 // with the transports and the protocols that it has.
 //
 // # Rooms
@@ -43,7 +43,7 @@
 //	internal/lane       frames in order, exactly once, over whatever stream there is
 //	internal/loan       memory that nodes of one machine lend each other
 //	internal/transport  the host, the gater, the identities
-//	noise, quic         carriers beside TCP with TLS
+//	quic                a carrier beside TCP with TLS
 //
 // # Nodes of one machine
 //

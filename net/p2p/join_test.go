@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/freeport"
-	"github.com/orwl/go-orwl/net/p2p/noise"
 	"github.com/orwl/go-orwl/net/p2p/quic"
 )
 
@@ -48,8 +47,7 @@ func TestJoinRefused(t *testing.T) {
 		"another size": {func(o *Options) { o.Nodes = 7 }, ErrRefused, "its run has 7 nodes, that of node 0 has 2"},
 		"another lease": {func(o *Options) { o.Lease = 3 * time.Second }, ErrRefused,
 			"its lease is 3s and its skew 250ms, those of node 0 are 1m0s and 250ms: give all the same"},
-		"not in it":     {func(o *Options) { o.Nodes, o.Number = 7, 6 }, ErrStranger, "another key, or not a node of this run"},
-		"other streams": {func(o *Options) { o.Carrier, o.JoinTimeout = noise.Carrier, 100*time.Millisecond }, ErrMissing, "negotiate"},
+		"not in it": {func(o *Options) { o.Nodes, o.Number = 7, 6 }, ErrStranger, "another key, or not a node of this run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -225,9 +223,7 @@ func TestCarriers(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(o *Options){
 		"tls":           func(o *Options) {},
-		"noise":         func(o *Options) { o.Carrier = noise.Carrier },
 		"quic":          func(o *Options) { o.Carrier = quic.Carrier },
-		"private":       func(o *Options) { o.Private = true },
 		"without a key": func(o *Options) { o.Key = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -270,8 +266,6 @@ func TestOptions(t *testing.T) {
 		{func(o *Options) { o.Skew = time.Second }, "Skew is 1s, want 0 to half"},
 		{func(o *Options) { o.Beat = time.Second }, "Beat is 1s, want at most"},
 		{func(o *Options) { o.JoinTimeout = -1 }, "JoinTimeout is -1ns"},
-		{func(o *Options) { o.Key, o.Private, o.Carrier = testKey, true, quic.Carrier }, "Private is set with a Carrier of QUIC"},
-		{func(o *Options) { o.Private = true }, "Private is set without a Key"},
 		{func(o *Options) { o.MaxBulk = -1 }, "MaxBulk is -1"},
 		{func(o *Options) { o.Backlog = 1 }, "Backlog is 1"},
 		{func(o *Options) { o.Channels = map[uint64]Receiver{0: {}} }, "channel 0"},

@@ -47,7 +47,7 @@ type Options struct {
 
 	// Host is this node's libp2p host; one is made if nil. It must have the identity
 	// that Identity gives, and should have the Gater, so that strangers are refused before
-	// a stream opens; without, their streams are reset. Listen, Carrier and Private are
+	// a stream opens; without, their streams are reset. Listen and Carrier are
 	// the host's affair then, and Close leaves it open. Its addresses, and those that
 	// Root and Peers give, may be multiaddresses: with QUIC, for instance.
 	Host Host
@@ -74,12 +74,9 @@ type Options struct {
 	// JoinTimeout is how long Join waits for the other nodes; 30 s if zero.
 	JoinTimeout time.Duration
 
-	// Carrier is how nodes carry bytes: TCP with TLS if zero. Packages noise and quic, beside
-	// this one, have others.
+	// Carrier is how nodes carry bytes: TCP with TLS if zero. Package quic, beside this
+	// one, has another.
 	Carrier Carrier
-	// Private adds a network that is secret before the first word, by the
-	// pre-shared key of libp2p: encrypts twice. Needs a Key, and TCP.
-	Private bool
 
 	// Launched says that one launcher has started all nodes, on this machine, and that
 	// none of them outlives it. Then a silent node whose process runs is slow and not
@@ -187,10 +184,6 @@ func (o Options) validate() error {
 		return bad("Beat is %v, want at most half of lease less skew, %v", o.Beat, o.terms().MostBeat())
 	case o.JoinTimeout < 0:
 		return bad("JoinTimeout is %v, want more than 0", o.JoinTimeout)
-	case o.Private && o.Key == nil:
-		return bad("Private is set without a Key, from which the network's own is made")
-	case o.Private && o.Carrier.QUIC != nil:
-		return bad("Private is set with a Carrier of QUIC, which has no private networks: use TCP")
 	case len(o.Machine) > mostName:
 		return bad("Machine has %d bytes, want at most %d", len(o.Machine), mostName)
 	case o.MaxBulk < 0 || o.MaxBulk > wire.MaxBulk:
@@ -252,7 +245,7 @@ func (o *Options) terms() lease.Terms { return lease.Terms{Lease: o.Lease, Skew:
 // lanes.
 func (o *Options) host(talk func() uint64) transport.Options {
 	return transport.Options{
-		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Carrier: o.Carrier, Private: o.Private,
+		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Carrier: o.Carrier,
 		Hello: helloTimeout, User: o.Host, Registerer: o.Registerer, Talk: talk,
 		Stranger: (&strangers{counts: o.Counts, log: o.Log}).note,
 	}

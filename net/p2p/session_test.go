@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/net/p2p/noise"
 	"github.com/orwl/go-orwl/net/p2p/quic"
 )
 
@@ -73,7 +72,7 @@ func TestSession(t *testing.T) {
 
 // TestSessionCarriers connects by the other carriers, to a node whose number it does not know.
 func TestSessionCarriers(t *testing.T) {
-	for name, c := range map[string]Carrier{"noise": noise.Carrier, "QUIC": quic.Carrier} {
+	for name, c := range map[string]Carrier{"TLS": {}, "QUIC": quic.Carrier} {
 		t.Run(name, func(t *testing.T) {
 			nodes := run(t, 2, func(o *Options) { o.Carrier = c })
 			nodes[1].Admit(repeat)

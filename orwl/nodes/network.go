@@ -16,8 +16,8 @@ func init() { linked.Network = Network{} }
 // Network is how the processes of a run find each other, and how they carry bytes. All have the
 // same. The zero value is the default.
 type Network struct {
-	// Carrier is how the nodes carry bytes: TCP with TLS by default. Packages net/p2p/noise and
-	// net/p2p/quic have others.
+	// Carrier is how the nodes carry bytes: TCP with TLS by default. Package net/p2p/quic has
+	// another.
 	Carrier p2p.Carrier
 	// Host is this node's libp2p host, which the program has made and closes; the node makes
 	// one if nil. See [p2p.Options].

@@ -341,7 +341,7 @@ type Options struct {
 	Number, Nodes int
 	Key           []byte
 	Carrier       Carrier               // of a host of our own
-	Private       bool                  // a network that is secret before a word is said
+	Private       bool                  // a network that is secret before a word is said: of candidates
 	Hello         time.Duration         // how long a connection may take to be secured
 	Registerer    prometheus.Registerer // of libp2p's metrics, or nil
 	Stranger      func(address string)  // is told of each connection from outside the run, which is closed
