@@ -40,7 +40,7 @@ func runPlace(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return command.Misusef("-graph: %w", err)
 	}
-	chosen, err := placement.Place(tree, g, placement.Options{})
+	chosen, err := placement.Place(tree, g)
 	if err != nil {
 		return command.Misusef("-graph: %w", err)
 	}

@@ -58,7 +58,7 @@ func TestBars(t *testing.T) {
 		{"in a row", "core:2", inRow(7, 900), 62, 62, 62},
 	} {
 		tree, l := parseTree(t, c.tree), c.g.links()
-		b := newBalance(l.load, tree.Ranks(), defaultTolerance)
+		b := newBalance(l.load, tree.Ranks())
 		d := &descent{tree: tree, links: l, balance: b}
 		low, high := b.bounds(b.total, tree.Ranks()/2, tree.Ranks()-tree.Ranks()/2)
 		h := halves{links: l, side: new(bisector).bisect(l, low, high), low: low, high: high}

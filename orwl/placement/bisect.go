@@ -259,10 +259,14 @@ type balance struct {
 	even  bool  // all tasks have load 1
 }
 
+// tolerance is by how much of the average load a rank may exceed the average, if tasks
+// differ in load.
+const tolerance = 0.05
+
 // newBalance takes the limit from the tolerance, or if tasks are too coarse for
 // that, from the best blocks in order: those always exist, so that there is
 // always a placement within the limit.
-func newBalance(load []int64, ranks int, tolerance float64) balance {
+func newBalance(load []int64, ranks int) balance {
 	b := balance{ranks: ranks}
 	var heaviest int64
 	for _, w := range load {

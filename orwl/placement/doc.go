@@ -3,7 +3,7 @@
 // the tree of the machine.
 //
 //	g, err := placement.GraphOf(tasks, accesses, sizes)
-//	p, err := placement.Place(tree, g, placement.Options{})
+//	p, err := placement.Place(tree, g)
 //	p.Report(os.Stdout)
 //
 // The same graph and tree give the same placement everywhere. It never costs more than the

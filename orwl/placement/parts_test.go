@@ -202,7 +202,7 @@ func TestTradesLowerTheCost(t *testing.T) {
 			tree := parseTree(t, text)
 			g := drawnGraph(r, 60, 150, 9, 1+9*r.Int64N(2))
 			l := g.links()
-			b := newBalance(l.load, tree.Ranks(), defaultTolerance)
+			b := newBalance(l.load, tree.Ranks())
 			placed := b.inOrder(l.load)
 			r.Shuffle(len(placed), func(i, j int) {
 				if l.load[i] == l.load[j] {
@@ -223,7 +223,7 @@ func TestTradesLowerTheCost(t *testing.T) {
 // Bounds leave both groups within what they may carry, if both together are.
 func TestBounds(t *testing.T) {
 	for _, load := range [][]int64{{1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {7, 3, 9, 4, 4, 8, 2, 6, 5, 8}} {
-		b := newBalance(load, 4, 0.2)
+		b := newBalance(load, 4)
 		for a := 1; a < 4; a++ {
 			for both := range b.capacity(4) + 20 {
 				low, high := b.bounds(both, a, 4-a)
@@ -239,7 +239,7 @@ func TestBounds(t *testing.T) {
 			t.Errorf("one rank may carry %d and four %d, the limit is %d", b.capacity(1), b.capacity(4), b.limit)
 		}
 	}
-	if b := newBalance([]int64{10, 10, 20, 40}, 4, 1); b.limit != 40 || b.capacity(2) != 40+(80-40)/2 || b.capacity(4) != 80+(160-80)/3 {
+	if b := newBalance([]int64{10, 10, 20, 40}, 4); b.limit != 40 || b.capacity(2) != 40+(80-40)/2 || b.capacity(4) != 80+(160-80)/3 {
 		t.Errorf("limit %d, two ranks may carry %d, four %d", b.limit, b.capacity(2), b.capacity(4))
 	}
 }
@@ -250,8 +250,7 @@ func TestBlocksInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		load := rapid.SliceOfN(rapid.Int64Range(1, 30), 1, 30).Draw(t, "loads")
 		ranks := rapid.IntRange(1, 8).Draw(t, "ranks")
-		tolerance := rapid.SampledFrom([]float64{0.01, 0.2, 1}).Draw(t, "tolerance")
-		b := newBalance(load, ranks, tolerance)
+		b := newBalance(load, ranks)
 		placed := b.inOrder(load)
 		if !slices.IsSorted(placed) || !b.holds(load, placed) {
 			t.Fatalf("blocks %v of loads %v within %d to %d", placed, load, b.floor, b.limit)
@@ -298,7 +297,7 @@ func TestBlocksOfEqualTasks(t *testing.T) {
 		{4, 2, []topology.Rank{0, 0, 1, 1}},
 	} {
 		l := (&Graph{Tasks: c.tasks}).links()
-		b := newBalance(l.load, c.ranks, 1)
+		b := newBalance(l.load, c.ranks)
 		if got := b.inOrder(l.load); !slices.Equal(got, c.want) {
 			t.Errorf("%d tasks on %d ranks: %v, want %v", c.tasks, c.ranks, got, c.want)
 		}
@@ -312,28 +311,24 @@ func TestPlaceRefuses(t *testing.T) {
 	for _, c := range []struct {
 		tree *topology.Tree
 		g    Graph
-		o    Options
 		want string
 	}{
-		{nil, two(), Options{}, "the tree is missing: take it from topology.Parse"},
-		{&topology.Tree{}, two(), Options{}, "the tree is missing"},
-		{tree, two(), Options{Tolerance: -0.1}, "Options.Tolerance is -0.1: give 0 to 1"},
-		{tree, two(), Options{Tolerance: 1.5}, "Tolerance is 1.5"},
-		{tree, two(), Options{Tolerance: math.NaN()}, "Tolerance is NaN"},
-		{tree, Graph{}, Options{}, "Graph.Tasks is 0: give 1 to"},
-		{tree, Graph{Tasks: MaxPlacedTasks + 1}, Options{}, "Graph.Tasks is 67108865"},
-		{tree, two(Edge{0, 2, 1}), Options{}, "edge 0 (0-2) leads to no task: number tasks from 0 to 1"},
-		{tree, two(Edge{-1, 0, 1}), Options{}, "edge 0 (-1-0) leads to no task"},
-		{tree, two(Edge{0, 1, 1}, Edge{1, 1, 1}), Options{}, "edge 1 (1-1) joins a task with itself"},
-		{tree, two(Edge{0, 1, -1}), Options{}, "edge 0 (0-1) has weight -1"},
-		{tree, two(Edge{0, 1, 1 << 60}, Edge{0, 1, 1 << 61}), Options{}, "edge 1 (0-1) makes the sum of all weights too large"},
-		{tree, Graph{Tasks: 2, Names: []string{"a"}}, Options{}, "has 1 names for 2 tasks"},
-		{tree, Graph{Tasks: 2, Names: []string{"a", "a"}}, Options{}, `tasks 0 and 1 are both called "a"`},
-		{tree, Graph{Tasks: 2, Loads: []int64{1}}, Options{}, "has 1 loads for 2 tasks"},
-		{tree, Graph{Tasks: 2, Loads: []int64{1, 0}, Names: []string{"a", "b"}}, Options{}, "task b has load 0"},
-		{tree, Graph{Tasks: 2, Loads: []int64{1, math.MaxInt64 / 8}}, Options{}, "task 1 makes the sum of all loads too large"},
+		{nil, two(), "the tree is missing: take it from topology.Parse"},
+		{&topology.Tree{}, two(), "the tree is missing"},
+		{tree, Graph{}, "Graph.Tasks is 0: give 1 to"},
+		{tree, Graph{Tasks: MaxPlacedTasks + 1}, "Graph.Tasks is 67108865"},
+		{tree, two(Edge{0, 2, 1}), "edge 0 (0-2) leads to no task: number tasks from 0 to 1"},
+		{tree, two(Edge{-1, 0, 1}), "edge 0 (-1-0) leads to no task"},
+		{tree, two(Edge{0, 1, 1}, Edge{1, 1, 1}), "edge 1 (1-1) joins a task with itself"},
+		{tree, two(Edge{0, 1, -1}), "edge 0 (0-1) has weight -1"},
+		{tree, two(Edge{0, 1, 1 << 60}, Edge{0, 1, 1 << 61}), "edge 1 (0-1) makes the sum of all weights too large"},
+		{tree, Graph{Tasks: 2, Names: []string{"a"}}, "has 1 names for 2 tasks"},
+		{tree, Graph{Tasks: 2, Names: []string{"a", "a"}}, `tasks 0 and 1 are both called "a"`},
+		{tree, Graph{Tasks: 2, Loads: []int64{1}}, "has 1 loads for 2 tasks"},
+		{tree, Graph{Tasks: 2, Loads: []int64{1, 0}, Names: []string{"a", "b"}}, "task b has load 0"},
+		{tree, Graph{Tasks: 2, Loads: []int64{1, math.MaxInt64 / 8}}, "task 1 makes the sum of all loads too large"},
 	} {
-		_, err := Place(c.tree, c.g, c.o)
+		_, err := Place(c.tree, c.g)
 		var typed *Error
 		if !errors.As(err, &typed) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: want %q", err, c.want)

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/topology"
@@ -23,38 +22,14 @@ type Placement struct {
 	tree  *topology.Tree
 }
 
-// Options is how Place works. The zero value will do.
-type Options struct {
-	// Tolerance is by how much of the average load a rank may exceed the
-	// average, 0 for 0.05, at most 1. It matters only if tasks differ in load:
-	// tasks of one load are spread to within one task, whatever the tolerance.
-	// Where the tasks are too coarse for it, the limit is what the best blocks
-	// of tasks in order need.
-	Tolerance float64
-}
-
-const defaultTolerance = 0.05
-
 // manyTasks is beyond how many tasks blocks in order trade only if division did
 // not beat them: it takes as long as the division and hardly ever wins.
 const manyTasks = 1 << 10
 
-func (o Options) withDefaults() Options {
-	if o.Tolerance == 0 {
-		o.Tolerance = defaultTolerance
-	}
-	return o
-}
-
-func (o Options) validate() error {
-	if !(o.Tolerance >= 0 && o.Tolerance <= 1) { // also refuses NaN
-		return &Error{"Options.Tolerance", fmt.Sprintf("is %v", o.Tolerance), "give 0 to 1, where 0 stands for 0.05"}
-	}
-	return nil
-}
-
 // Place puts tasks that give each other much close together on the tree, such
-// that every rank carries about the same load. The cost that it keeps low is the
+// that every rank carries about the same load: tasks of one load are spread to within one
+// task, and otherwise no rank exceeds the average by more than a twentieth, or by what the
+// best blocks of tasks in order need. The cost that it keeps low is the
 // sum over all edges of weight times distance: 0 on one rank, 1 if only the
 // finest element above the ranks joins the two, and N if only the machine does.
 //
@@ -68,19 +43,15 @@ func (o Options) validate() error {
 //
 // It takes about a third of a second for 10,000 tasks with four links each on 64
 // ranks, and two seconds for 100,000. The error is a [*Error].
-func Place(tree *topology.Tree, g Graph, o Options) (*Placement, error) {
+func Place(tree *topology.Tree, g Graph) (*Placement, error) {
 	if tree == nil || tree.Levels() == 0 {
 		return nil, &Error{"the tree", "is missing", "take it from topology.Parse, topology.Flat or host.Detect"}
-	}
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
-		return nil, err
 	}
 	if err := g.validate(tree); err != nil {
 		return nil, err
 	}
 	l := g.links()
-	b := newBalance(l.load, tree.Ranks(), o.Tolerance)
+	b := newBalance(l.load, tree.Ranks())
 	d := &descent{tree: tree, links: l, balance: b}
 	p := &Placement{Limit: b.limit, Floor: b.floor, graph: g, links: l, tree: tree}
 
@@ -137,8 +108,7 @@ func (p *Placement) Links() (pairs int, weight int64) {
 // that the graph does not have.
 var ErrUnknownTask = errors.New("unknown task")
 
-// Error is a graph, a list of accesses or an option that no placement
-// can be made of.
+// Error is a graph or a list of accesses that no placement can be made of.
 type Error struct {
 	What   string // the thing, as in "edge 3"
 	Wrong  string // the fault

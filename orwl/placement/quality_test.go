@@ -54,7 +54,7 @@ func parseTree(t testing.TB, text string) *topology.Tree {
 
 func placeOn(t testing.TB, tree *topology.Tree, g Graph) *Placement {
 	t.Helper()
-	p, err := Place(tree, g, Options{})
+	p, err := Place(tree, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestOptimum(t *testing.T) {
 		}
 		g := drawnGraph(r, tasks, r.IntN(2*tasks+1), 1+r.Int64N(10), 1+4*r.Int64N(2))
 		l := g.links()
-		b := newBalance(l.load, tree.Ranks(), defaultTolerance)
+		b := newBalance(l.load, tree.Ranks())
 		least := optimum(tree, l, b)
 		if p := placeOn(t, tree, g); p.Cost.Total != least {
 			t.Errorf("%v of load %v on %v: cost %d, want %d", g.Edges, g.Loads, tree, p.Cost.Total, least)
@@ -119,7 +119,7 @@ func TestOptimum(t *testing.T) {
 // searched is what Place makes of a graph that is not small.
 func searched(tree *topology.Tree, g Graph) *Placement {
 	l := g.links()
-	b := newBalance(l.load, tree.Ranks(), defaultTolerance)
+	b := newBalance(l.load, tree.Ranks())
 	d := &descent{tree: tree, links: l, balance: b}
 	p := &Placement{graph: g, links: l, tree: tree}
 	p.Rank = b.inOrder(l.load)
@@ -134,7 +134,7 @@ func TestSearchIsComplete(t *testing.T) {
 	tree := parseTree(t, "node:2 core:2")
 	for range 15 {
 		l := func() *links { g := drawnGraph(r, 8, 24, 9, 1+4*r.Int64N(2)); return g.links() }()
-		b := newBalance(l.load, tree.Ranks(), defaultTolerance)
+		b := newBalance(l.load, tree.Ranks())
 		d := &descent{tree: tree, links: l, balance: b}
 		start := b.inOrder(l.load)
 		got := d.improved(start, costOf(tree, l, start).Total)
@@ -225,7 +225,7 @@ func TestDividedKeepsTheLimit(t *testing.T) {
 		tree := parseTree(t, "node:2 socket:3 core:3")
 		g := drawnGraph(r, 300, 900, 9, 20)
 		l := g.links()
-		b := newBalance(l.load, tree.Ranks(), defaultTolerance)
+		b := newBalance(l.load, tree.Ranks())
 		if b.holds(l.load, (&descent{tree: tree, links: l, balance: b}).divided()) {
 			kept++
 		}
@@ -257,8 +257,7 @@ func TestPlaceKeepsItsPromises(t *testing.T) {
 		if rapid.Bool().Draw(t, "loads differ") {
 			g.Loads = rapid.SliceOfN(rapid.Int64Range(1, 50), g.Tasks, g.Tasks).Draw(t, "loads")
 		}
-		o := Options{Tolerance: rapid.Float64Range(0, 1).Draw(t, "tolerance")}
-		p, err := Place(tree, g, o)
+		p, err := Place(tree, g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,7 +293,7 @@ func TestPlaceKeepsItsPromises(t *testing.T) {
 		if g.Loads == nil && (p.Limit != int64((g.Tasks+tree.Ranks()-1)/tree.Ranks()) || p.Floor != int64(g.Tasks/tree.Ranks())) {
 			t.Fatalf("limits %d to %d for %d tasks on %d ranks", p.Floor, p.Limit, g.Tasks, tree.Ranks())
 		}
-		again, err := Place(tree, g, o)
+		again, err := Place(tree, g)
 		if err != nil || !slices.Equal(again.Rank, p.Rank) {
 			t.Fatalf("%v: %v and then %v", err, p.Rank, again.Rank)
 		}

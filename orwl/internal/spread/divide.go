@@ -44,7 +44,7 @@ func (p *Program) Divide() ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("orwl: machines %v: %w", m, err)
 	}
-	placed, err := placement.Place(tree, g, placement.Options{})
+	placed, err := placement.Place(tree, g)
 	if err != nil {
 		return nil, fmt.Errorf("orwl: placing tasks on nodes: %w", err)
 	}
@@ -96,7 +96,7 @@ func (p *Program) Seats(tree *topology.Tree) ([]int, error) {
 	if err != nil {
 		return nil, fmt.Errorf("orwl: placing tasks on workers: %w", err)
 	}
-	placed, err := placement.Place(tree, g, placement.Options{})
+	placed, err := placement.Place(tree, g)
 	if err != nil {
 		return nil, fmt.Errorf("orwl: placing tasks on workers: %w", err)
 	}
