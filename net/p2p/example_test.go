@@ -20,6 +20,11 @@ func Example() {
 		}
 		if say != "" {
 			err = n.Send(0, 1, []byte(say), nil, false)
+		} else {
+			err = n.Receive(1, p2p.Receiver{Take: func(from int, header, _ []byte) error {
+				fmt.Printf("node %d says %s\n", from, header)
+				return nil
+			}})
 		}
 		if err == nil {
 			_, err = n.Gather(ctx, "end", nil)
@@ -27,13 +32,7 @@ func Example() {
 		return errors.Join(err, n.Close(ctx))
 	}
 	go func() {
-		done <- play(p2p.Options{Number: 0, Nodes: 2,
-			Listening: func(a string) { address <- a },
-			Channels: map[uint64]p2p.Receiver{1: {Take: func(from int, header, _ []byte) error {
-				fmt.Printf("node %d says %s\n", from, header)
-				return nil
-			}}},
-		}, "")
+		done <- play(p2p.Options{Number: 0, Nodes: 2, Listening: func(a string) { address <- a }}, "")
 	}()
 	err := play(p2p.Options{Number: 1, Nodes: 2, Root: <-address}, "hello")
 	fmt.Println(err, <-done)

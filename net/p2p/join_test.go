@@ -268,7 +268,6 @@ func TestOptions(t *testing.T) {
 		{func(o *Options) { o.JoinTimeout = -1 }, "JoinTimeout is -1ns"},
 		{func(o *Options) { o.MaxBulk = -1 }, "MaxBulk is -1"},
 		{func(o *Options) { o.Backlog = 1 }, "Backlog is 1"},
-		{func(o *Options) { o.Channels = map[uint64]Receiver{0: {}} }, "channel 0"},
 	} {
 		o := good
 		c.change(&o)

@@ -33,7 +33,6 @@ func playNode() int {
 		Number: number, Nodes: nodes, Key: testKey, Root: os.Getenv("ORWL_P2P_TEST_ROOT"),
 		Listening: func(address string) { fmt.Println("listens", address) },
 		Lease:     lease, Launched: os.Getenv("ORWL_P2P_TEST_LAUNCHED") != "",
-		Channels: map[uint64]Receiver{2: {Take: func(_ int, fifo, _ []byte) error { return starve(string(fifo)) }}},
 	})
 	if err != nil {
 		fmt.Println("failed", err)
@@ -42,10 +41,11 @@ func playNode() int {
 	n.OnSuspect(func(peer int) { fmt.Println("suspects", peer) })
 	n.OnLoss(func(peer int, why error) { fmt.Println("lost", peer, why) })
 	n.OnApart(func(why error) { fmt.Println("apart", why) })
-	err = n.Receive(1, Receiver{Take: func(from int, header, bulk []byte) error {
+	echoes := n.Receive(1, Receiver{Take: func(from int, header, bulk []byte) error {
 		return n.Send(from, 1, header, bulk, false)
 	}})
-	if err != nil {
+	starves := n.Receive(2, Receiver{Take: func(_ int, fifo, _ []byte) error { return starve(string(fifo)) }})
+	if err := errors.Join(echoes, starves); err != nil {
 		fmt.Println("failed", err)
 		return 1
 	}

@@ -159,9 +159,6 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 		n.parked = membership.NewParked(n.number, o.Nodes, membership.Seat{Life: o.Incarnation, Address: n.announced}, o.past)
 	}
 	receivers := map[uint64]Receiver{ownChannel: {Take: n.takeOwn}}
-	for channel, r := range o.Channels {
-		receivers[channel] = r
-	}
 	n.receivers.Store(&receivers)
 	n.group.Go(n.notices.run)
 	n.group.Go(n.own.run)

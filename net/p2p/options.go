@@ -83,8 +83,6 @@ type Options struct {
 	// lost, as long as the nodes share memory. All nodes say the same.
 	Launched bool
 
-	// Channels are who receives from the beginning: see Node.Receive.
-	Channels map[uint64]Receiver
 	// MaxBulk is the size of the largest bulk that is received; wire.MaxBulk if zero.
 	MaxBulk int
 	// Backlog is how many bytes a lane keeps, at most, for a node that does not
@@ -195,11 +193,6 @@ func (o Options) validate() error {
 }
 
 func (o Options) validateAddresses() error {
-	for channel, r := range o.Channels {
-		if channel == ownChannel || r.Take == nil {
-			return fmt.Errorf("p2p: Options.Channels has channel %d, want 1 and above, each with Take", channel)
-		}
-	}
 	check := func(field, address string) error {
 		if err := transport.CheckAddress(address); err != nil {
 			return fmt.Errorf("p2p: Options.%s is %q, want host:port: %w", field, address, err)

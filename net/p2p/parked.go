@@ -294,7 +294,7 @@ func (n *Node) answersOutside(from int, said membership.Message) ([]byte, error)
 // Again has this process go on as another life of the node. This life must be apart: OnApart has told. Again ends it
 // without a goodbye, and waits until no other node can be sure of it by its lease. Then the process joins again, at the
 // same address, with what this life knew. If other members go on, it comes late to their run. If none do, it forms the next
-// epoch with the others that have come again. Set receivers and observers anew; Options.Channels stay.
+// epoch with the others that have come again. Set receivers and observers anew.
 func (n *Node) Again(ctx context.Context) (*Node, error) {
 	select {
 	case <-n.parted:
