@@ -121,7 +121,9 @@ func newSearch(ctx context.Context, o Options) (*search, error) {
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.host.SetStreamHandler(name, s.take)
 	s.group.Go(s.run)
-	s.group.Go(func() { s.advertise(finds) })
+	s.group.Go(func() {
+		advertise(s.ctx, finds, namespace(o.Key), func(err error) { s.complain("cannot advertise", err) })
+	})
 	s.group.Go(func() { s.find(finds) })
 	return s, nil
 }
@@ -229,20 +231,6 @@ func (s *search) seen() string {
 	}
 }
 
-// advertise says that this process is there, again and again.
-func (s *search) advertise(d discovery.Discovery) {
-	for {
-		pause, err := d.Advertise(s.ctx, namespace(s.o.Key))
-		if err != nil || pause <= 0 {
-			s.complain("cannot advertise", err)
-			pause = findAgain
-		}
-		if !s.pause(pause * 7 / 8) {
-			return
-		}
-	}
-}
-
 // find looks for the others, again and again.
 func (s *search) find(d discovery.Discovery) {
 	for {
@@ -254,7 +242,7 @@ func (s *search) find(d discovery.Discovery) {
 				s.learn(info)
 			}
 		}
-		if !s.pause(findAgain) {
+		if !pause(s.ctx, findAgain) {
 			return
 		}
 	}
@@ -283,18 +271,6 @@ func (s *search) learn(info peer.AddrInfo) {
 	}
 	s.host.Peerstore().AddAddrs(info.ID, info.Addrs, s.o.Patience)
 	s.do(func(now time.Duration) []act { return s.meeting.found(now, info.ID) })
-}
-
-// pause waits, and is false if the search is closed.
-func (s *search) pause(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-s.ctx.Done():
-		return false
-	}
 }
 
 func (s *search) complain(what string, err error) {

@@ -53,16 +53,26 @@ func (w Way) Announce(ctx context.Context, h host.Host, key []byte, log *slog.Lo
 			}
 		}
 	}
-	for {
-		again, err := finds.Advertise(ctx, serverspace(key))
-		if err != nil && ctx.Err() == nil {
+	advertise(ctx, finds, serverspace(key), func(err error) {
+		if ctx.Err() == nil {
 			log.Warn("rendezvous: cannot announce the server", "why", err)
+		}
+	})
+	return nil
+}
+
+// advertise says under a name that this process is there, again and again, until ctx ends.
+func advertise(ctx context.Context, d discovery.Advertiser, name string, complain func(error)) {
+	for {
+		again, err := d.Advertise(ctx, name)
+		if err != nil {
+			complain(err)
 		}
 		if again <= 0 || err != nil {
 			again = findAgain
 		}
 		if !pause(ctx, again*7/8) {
-			return nil
+			return
 		}
 	}
 }

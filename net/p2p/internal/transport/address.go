@@ -19,15 +19,15 @@ import (
 // CheckAddress is what is wrong with an address, nil if it can be resolved.
 func CheckAddress(address string) error {
 	if strings.HasPrefix(address, "/") {
-		_, err := multiaddresses(address)
+		_, err := Addresses(address)
 		return err
 	}
 	_, _, err := net.SplitHostPort(address)
 	return err
 }
 
-// multiaddresses parses a list with commas between its elements.
-func multiaddresses(list string) (all []multiaddr.Multiaddr, err error) {
+// Addresses parses a list of multiaddresses with commas between them.
+func Addresses(list string) (all []multiaddr.Multiaddr, err error) {
 	for one := range strings.SplitSeq(list, ",") {
 		a, err := multiaddr.NewMultiaddr(one)
 		if err != nil {
@@ -38,11 +38,14 @@ func multiaddresses(list string) (all []multiaddr.Multiaddr, err error) {
 	return all, nil
 }
 
-// listed is the list of as many addresses as fit, beginning with the first.
-func listed(all []multiaddr.Multiaddr, most int) string {
+// mostListed is how long the list of addresses of a node may be.
+const mostListed = 512
+
+// List is a list of addresses, which Addresses parses: as many as fit, beginning with the first.
+func List(all []multiaddr.Multiaddr) string {
 	var list strings.Builder
 	for _, a := range all {
-		if list.Len() > 0 && list.Len()+len(a.String()) >= most {
+		if list.Len() > 0 && list.Len()+len(a.String()) >= mostListed {
 			break
 		}
 		if list.Len() > 0 {
@@ -57,7 +60,7 @@ func listed(all []multiaddr.Multiaddr, most int) string {
 // multiaddresses with commas between.
 func resolve(ctx context.Context, address string, quic bool) ([]multiaddr.Multiaddr, error) {
 	if strings.HasPrefix(address, "/") {
-		return multiaddresses(address)
+		return Addresses(address)
 	}
 	name, port, err := net.SplitHostPort(address)
 	if err != nil {

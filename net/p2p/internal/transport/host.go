@@ -81,7 +81,7 @@ func (h *Host) Listen(ctx context.Context, address string) (string, error) {
 		if len(all) == 0 {
 			return "", errors.New("p2p: Options.Host listens nowhere: give it an address, for instance by libp2p.ListenAddrStrings")
 		}
-		return listed(all, mostListed), nil
+		return List(all), nil
 	}
 	at, err := resolve(ctx, address, h.quic)
 	if err != nil {
@@ -113,9 +113,6 @@ func listening(err error) error {
 	}
 	return err
 }
-
-// mostListed is how long the list of addresses of a node may be.
-const mostListed = 512
 
 // Loopback reports whether the host can be reached from this machine only.
 func (h *Host) Loopback() bool {

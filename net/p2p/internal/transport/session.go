@@ -161,9 +161,3 @@ func (g keyed) InterceptSecured(_ network.Direction, _ corepeer.ID, c network.Co
 
 // InterceptUpgraded implements connmgr.ConnectionGater.
 func (g keyed) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
-
-// List is a list of addresses, which Addresses parses: as many as fit.
-func List(all []multiaddr.Multiaddr) string { return listed(all, mostListed) }
-
-// Addresses parses a list of multiaddresses with commas between them.
-func Addresses(list string) ([]multiaddr.Multiaddr, error) { return multiaddresses(list) }
