@@ -47,6 +47,7 @@ func init() {
 		"deaf":               deaf,
 		"polite":             polite,
 		"survivor":           survivor,
+		"last words":         lastWords,
 		"phoenix":            func() int { return phoenix(true) },
 		"asking":             func() int { return phoenix(false) },
 		"hopeless":           hopeless,
@@ -152,6 +153,30 @@ func survivor() int {
 	fmt.Println("ready", os.Getpid())
 	<-interrupts
 	fmt.Println("interrupted")
+	return outcome(err)
+}
+
+// lastWords says that the run goes on, and fails at once. The others wait until they are interrupted.
+func lastWords() int {
+	p, err := FromEnvironment()
+	if err == nil && p.Node != 1 {
+		return survivorWithout(p)
+	}
+	if err == nil {
+		err = p.GoOn()
+	}
+	return outcome(errors.Join(err, errLastWords))
+}
+
+var errLastWords = errors.New("these were the last words")
+
+// survivorWithout is a survivor that does not say that the run goes on.
+func survivorWithout(p Place) int {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, syscall.SIGINT)
+	err := p.Report("127.0.0.1:4321")
+	fmt.Println("ready", os.Getpid())
+	<-interrupts
 	return outcome(err)
 }
 

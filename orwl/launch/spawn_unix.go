@@ -272,8 +272,9 @@ func (c *crew) start(s seated, before *NodeError) {
 	m.before, m.in = before, s.peers == ""
 	c.members = append(c.members, m)
 	c.running++
+	var heard sync.WaitGroup
 	if m.report != nil {
-		go c.listens(m)
+		heard.Go(func() { c.listens(m) })
 	}
 	go func() {
 		reason := m.cmd.Wait()
@@ -281,8 +282,22 @@ func (c *crew) start(s seated, before *NodeError) {
 		if m.silence != nil {
 			m.silence()
 		}
+		c.listened(&heard)
 		c.endings <- ending{m, reason}
 	}()
+}
+
+// listened waits until what a node has said in its life is heard. A process that it has started may still have its pipe.
+func (c *crew) listened(heard *sync.WaitGroup) {
+	all := make(chan struct{})
+	go func() {
+		heard.Wait()
+		close(all)
+	}()
+	select {
+	case <-all:
+	case <-time.After(c.run.Grace):
+	}
 }
 
 // bury takes note of how a node has ended.

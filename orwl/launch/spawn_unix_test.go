@@ -240,6 +240,29 @@ func TestSpawnGoesOn(t *testing.T) {
 	}
 }
 
+// goesOn interrupts the launcher when that says that the others go on.
+type goesOn struct{}
+
+func (goesOn) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("; the others go on")) {
+		syscall.Kill(os.Getpid(), syscall.SIGINT)
+	}
+	return len(p), nil
+}
+
+// What a node has said counts, however soon it fails then.
+func TestSpawnHearsLastWords(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for range 10 {
+		r := of("last words")
+		r.Nodes = 2 // node 0 has reported before node 1 starts
+		r.Stdout, r.Stderr = io.Discard, goesOn{}
+		if err := Spawn(soon(t), r); err != nil {
+			t.Fatalf("%v, and the node had said that the run goes on without it", err)
+		}
+	}
+}
+
 // A run that goes on ends when its last node fails.
 func TestSpawnGoesOnToTheLast(t *testing.T) {
 	defer goleak.VerifyNone(t)
