@@ -10,7 +10,7 @@
 //
 //	run ──InspectAll──▶ view ──▶ the last minute ──server-sent events──▶ pages, orwl top
 //
-// Without a reader, the page asks nothing and keeps nothing. With one, a look takes one fiftieth of the time.
+// Without a reader, the page asks nothing and keeps nothing. With one, looks and pictures take one fiftieth of the time.
 // The page is one file without anything from elsewhere. It shows names of tasks and resources, hosts and process
 // numbers, and no key.
 package watch

@@ -51,7 +51,7 @@ type event struct {
 const (
 	tick        = 250 * time.Millisecond
 	slowest     = 5 * time.Second
-	share       = 50 // one look takes at most one of so many parts of the time
+	share       = 100 // looks take at most one of so many parts of the time, and pictures another one
 	keeps       = time.Minute
 	keepsBytes  = 16 << 20
 	mostReaders = 64
