@@ -19,7 +19,7 @@ import (
 //	                                           └───┴────────┴────────┴─────────┴───┘
 //
 // A rank adds itself to length, and a writer to writers. It has the place head + length that it
-// found. What else it found tells whether it waits:
+// found. Whether it waits follows from the rest of what it found:
 //
 //	             length 0   no writers            writers
 //	a reader     is in      is in                 writes its entry and waits

@@ -8,8 +8,8 @@ import (
 )
 
 // shiftLock is ShiftLock of Gao, Wang and Shu, FAST'25, for remote memory whose ranks hand the lock
-// over to each other directly. One word at the lock's home has the tail of a queue of writers, whose
-// nodes are those of mcs.go, and the numbers of readers:
+// over to each other directly. One word at the lock's home has the numbers of readers, and the tail of a queue of writers
+// with the nodes of mcs.go:
 //
 //	 63     62       42   41      21   20    0
 //	phase │ waiting     │ inside     │ tail            tail ─▶ last ... writer ◀─ holder
@@ -34,7 +34,7 @@ import (
 //
 // We have the idea from the paper's abstract. Readers and the first writer wait at home here, and sleep.
 //
-// A waiter does not give up: the nodes are those of mcs.go, and a rank that reads has no node.
+// A waiter does not give up: a node of mcs.go has no mark for that, and a rank that reads has no node.
 //
 // Invariant: waiting is zero if there is no tail. No writer holds the lock while a reader that has it is
 // inside. So the phase changes once, at most, before a reader that it lets in has gone.

@@ -130,7 +130,7 @@ func (m *Metrics) collectRuntimes(s sink) (found looked) {
 				found.queued++
 			}
 		}
-		found.remote += waitingFor(state)
+		found.remote += remoteWaits(state)
 		if w := state.Workers; w != nil {
 			awake, asleep = awake+w.All-w.Asleep, asleep+w.Asleep
 			found.taken += w.Taken
@@ -151,8 +151,8 @@ func (m *Metrics) collectRuntimes(s sink) (found looked) {
 	return found
 }
 
-// waitingFor is how many tasks of a node wait for what another node sends: the end of a turn, or bytes.
-func waitingFor(s inspect.State) int {
+// remoteWaits is how many tasks of a node wait for what another node sends: the end of a turn, or bytes.
+func remoteWaits(s inspect.State) int {
 	tasks := make(map[string]bool)
 	for _, e := range s.WaitsFor {
 		if e.Node != s.Node {

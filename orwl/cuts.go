@@ -430,7 +430,8 @@ func (c *cuts) did() (l balance.Load) {
 }
 
 // computed is for how long the workers have computed since the life began. They were awake for so long. Between two cuts they have computed
-// no longer than the whole process has run, and until the first cut no longer than it has run in all lives. So a body that sleeps, or waits for a disk, does not make its node slow: it would take as long on any node.
+// no longer than the whole process has run, and until the first cut no longer than it has run in all lives. So a body that sleeps, or waits
+// for a disk, does not make its node slow: it would take as long on any node.
 func (c *cuts) computed(awake int64) int64 {
 	ran := c.rt.o.runs()
 	did := awake - c.awake

@@ -272,11 +272,12 @@ func (r *reduction) check(number map[*Task]int, ends bool) error {
 func (rt *Runtime) reduce() {
 	rt.mu.Lock()
 	rt.until = nil
-	all, tasks := rt.reductions, slices.Clone(rt.tasks)
+	all := rt.reductions
 	if len(all) == 0 {
 		rt.mu.Unlock()
 		return
 	}
+	tasks := slices.Clone(rt.tasks)
 	rt.mu.Unlock()
 	number := make(map[*Task]int, len(tasks))
 	for i, t := range tasks {

@@ -35,12 +35,12 @@ type Runtime struct {
 	names      map[string]bool // of tasks
 	resources  map[string]*declared
 	run        *run
-	unwatch    func()            // ends the live page
-	flight     func(why string)  // has the flight recorder write what the tasks did last
-	pages      *queue.FaultPages // nil: no fault pages
-	relaxed    queue.RelaxedOptions
-	said       map[string]int // the homes that were known before the tasks had nodes
-	homes      map[string]int // the nodes that keep the resources
+	unwatch    func()               // ends the live page
+	flight     func(why string)     // has the flight recorder write what the tasks did last
+	pages      *queue.FaultPages    // nil: no fault pages
+	relaxed    queue.RelaxedOptions // of each resource
+	said       map[string]int       // the homes that were known before the tasks had nodes
+	homes      map[string]int       // the nodes that keep the resources
 	seats      seats
 	reductions []*reduction  // of the next run
 	until      []declaredEnd // of the next run, or of the one that goes on
@@ -115,7 +115,7 @@ func New(o Options) (*Runtime, error) {
 		return nil, err
 	}
 	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*declared), homes: make(map[string]int)}
-	rt.relaxed.Guard = rt.makeGuard // one function value for all resources
+	rt.relaxed.Guard = rt.makeGuard
 	if err := o.Nodes.take(rt); err != nil {
 		return nil, err
 	}

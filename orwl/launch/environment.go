@@ -108,7 +108,7 @@ const (
 	envTerminal = terminal.Variable
 )
 
-// sameVariables are those that all nodes have alike, also over ssh. Package orwl reads all but the first one.
+// sameVariables are those that all nodes have alike, also over ssh. Packages orwl and orwl/nodes read all but the first one.
 var sameVariables = []string{envLease, "ORWL_SURVIVE", "ORWL_LIVES", "ORWL_FLIGHT", "ORWL_CARRIER"}
 
 // ownVariables are the variables that Spawn does not hand down: they are about the process that

@@ -272,9 +272,14 @@ func (c *crew) start(s seated, before *NodeError) {
 	m.before, m.in = before, s.peers == ""
 	c.members = append(c.members, m)
 	c.running++
-	var heard sync.WaitGroup
-	if m.report != nil {
-		heard.Go(func() { c.listens(m) })
+	heard := make(chan struct{}) // closed when all is heard that the node has said
+	if m.report == nil {
+		close(heard)
+	} else {
+		go func() {
+			defer close(heard)
+			c.listens(m)
+		}()
 	}
 	go func() {
 		reason := m.cmd.Wait()
@@ -282,22 +287,12 @@ func (c *crew) start(s seated, before *NodeError) {
 		if m.silence != nil {
 			m.silence()
 		}
-		c.listened(&heard)
+		select {
+		case <-heard:
+		case <-time.After(c.run.Grace): // a process that it has started may still have its pipe
+		}
 		c.endings <- ending{m, reason}
 	}()
-}
-
-// listened waits until what a node has said in its life is heard. A process that it has started may still have its pipe.
-func (c *crew) listened(heard *sync.WaitGroup) {
-	all := make(chan struct{})
-	go func() {
-		heard.Wait()
-		close(all)
-	}()
-	select {
-	case <-all:
-	case <-time.After(c.run.Grace):
-	}
 }
 
 // bury takes note of how a node has ended.

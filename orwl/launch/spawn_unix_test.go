@@ -250,7 +250,7 @@ func (goesOn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What a node has said counts, however soon it fails then.
+// The launcher heeds what a node has said, however soon the node fails then.
 func TestSpawnHearsLastWords(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for range 10 {

@@ -6,8 +6,8 @@
 //
 //	go test ./orwl/internal/worlds -worlds 17+1
 //
-// A program is a ring of tasks, tasks that do not wait for each other, a grid, or stages: several runs on the same resources. Half of the worlds have disks. There all processes may be
-// killed, and the same command begins again, on as many nodes as the seed says:
+// A program is a ring of tasks, tasks that do not wait for each other, a grid, or stages: several runs on the same resources. Half of the
+// worlds have disks. There all processes may be killed, and the same command begins again, on as many nodes as the seed says:
 //
 //	command ──▶ faults ──▶ all are killed ──▶ disks lose what was not synced ──▶ a file is damaged ──▶ command ──▶ ...
 //
