@@ -85,7 +85,7 @@ func (rt *Runtime) plan(r *run) error {
 			p.give()
 			return err
 		}
-		o.Urgent, o.Flush = p.urgent(), p.flush
+		o.Urgent, o.Flush, o.Ears = p.urgent(), p.flush, rt.o.Nodes.node
 		o.Turn, o.Idle = p.across.turn, sync.OnceFunc(func() { close(p.across.idle) })
 	}
 	p.pool = books.New(o)

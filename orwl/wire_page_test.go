@@ -23,9 +23,9 @@ func TestWirePage(t *testing.T) {
 		t.Error(fault)
 	}
 	for from, to := range map[string]string{
-		"| 7 | loan |": "| 7 | lend |", "| 17 | put-bytes |": "| 19 | put-bytes |", "10, 11 | accumulate": "10, 12 | accumulate",
+		"| 8 | loan |": "| 8 | lend |", "| 18 | put-bytes |": "| 20 | put-bytes |", "11, 12 | accumulate": "11, 13 | accumulate",
 		"4 broken": "9 broken", ", 4 closed": "", "6 join": "7 join", "3 ended": "3 over",
-		"1,048,576": "1,048,577", "| 7, 8, 9 | grant": "| 7, 8, 10 | grant", "with version 4": "with version 5",
+		"1,048,576": "1,048,577", "| 7, 8, 9 | grant": "| 7, 8, 10 | grant", "with version 5": "with version 6",
 		"16 bytes are there": "64 bytes are there", "frame | 1 MiB": "frame | 2 MiB", "| 10 s |": "| 9 s |", "16th": "17th",
 		"/orwl/join/1": "/orwl/join/2", "`mapped`, `promises`": "`mapped`", "known, size": "size",
 		"| 2 | failure of a node": "| 3 | failure of a node", "`lease`, `skew`": "`lease`", "`gone`": "`away`",
@@ -38,7 +38,7 @@ func TestWirePage(t *testing.T) {
 
 // wireLists are the lists of numbers with names. They have all constants of a type.
 var wireLists = []struct{ dir, of, from, to string }{
-	{"net/wire", "Kind", "## Kinds", "Kinds 9 to 18"},
+	{"net/wire", "Kind", "## Kinds", "Kinds 10 to 19"},
 	{"net/wire", "Status", "A reply's status is", "."},
 	{"internal/queue/coherence", "Kind", "| kind | name | from |", "Bits:"},
 	{"internal/queue/coherence", "Reason", "Reasons:", "."},

@@ -57,6 +57,13 @@ type Node interface {
 	Lost(number int) error
 	Suspected(number int) bool
 
+	// Attend says that the caller calls Look again and again until it calls Leave. So other nodes of this machine
+	// need not wake this one. Look takes what has come from them, and reports whether something has. Both Look and
+	// Leave call receivers.
+	Attend()
+	Look() bool
+	Leave()
+
 	// Memory is where bulk lies that other nodes of this machine may read.
 	Memory() Memory
 

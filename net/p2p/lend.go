@@ -71,7 +71,7 @@ func (n *Node) offer(p *peer) {
 		p.lending.Store(uint32(unwilling))
 		return
 	}
-	said := control.Arena{Machine: n.machine, PID: a.Offer.PID, FD: a.Offer.FD, Token: a.Offer.Token}
+	said := control.Arena{Machine: n.machine, PID: a.Offer.PID, FD: a.Offer.FD, Bell: a.Offer.Bell, Token: a.Offer.Token}
 	// If it fails, that node is gone.
 	_ = n.Send(p.number, ownChannel, control.Message{Arena: &said}.Bytes(), nil, false)
 }
@@ -83,6 +83,9 @@ func (n *Node) takeOffer(from int, said *control.Arena) error {
 		return protocolError("node %d offers its arena again", from)
 	}
 	mapped := n.maps(p, said)
+	if mapped {
+		n.offerOnce(p)
+	}
 	answer := control.Message{Mapped: &control.Mapped{Mapped: mapped, Promises: mapped && n.options.Launched}}
 	_ = n.Send(from, ownChannel, answer.Bytes(), nil, false) // if it fails, that node is gone
 	return nil
@@ -93,7 +96,7 @@ func (n *Node) maps(p *peer, said *control.Arena) bool {
 	if n.machine == "" || said.Machine != n.machine {
 		return false
 	}
-	m, err := loan.Map(loan.Offer{PID: said.PID, FD: said.FD, Token: said.Token}, n.options.Nodes, n.number)
+	m, err := loan.Map(loan.Offer{PID: said.PID, FD: said.FD, Bell: said.Bell, Token: said.Token}, n.options.Nodes, n.number)
 	if err != nil {
 		n.log.Debug("node shares no memory with this one", "peer", p.number, "why", err)
 		return false

@@ -299,8 +299,34 @@ func (n *Node) openArena() *loan.Arena {
 	if n.ctx.Err() != nil { // it is closed, so no node may map it
 		a.Close()
 	}
+	if a.Bell != nil {
+		n.lanes.Attention(a.Attention())
+		context.AfterFunc(n.ctx, a.Bell.Close)
+		n.group.Go(func() { n.listen(a.Bell) })
+	}
 	return a
 }
+
+// listen looks at the rings of other nodes of the machine whenever the bell has rung.
+func (n *Node) listen(b *loan.Bell) {
+	for b.Hear() == nil {
+		n.Attend()
+		for n.Look() {
+		}
+		n.Leave()
+	}
+}
+
+// Attend says that the caller calls Look again and again, until it calls Leave: other nodes of the machine then
+// need not wake this one. Look takes what has come from them, and reports whether something has. It calls
+// receivers.
+func (n *Node) Attend() { n.lanes.Attend() }
+
+// Look is a look: see Attend.
+func (n *Node) Look() bool { return n.lanes.Look() }
+
+// Leave ends Attend.
+func (n *Node) Leave() { n.lanes.Leave() }
 
 // Traffic is what went over a node's lanes, by kind of frame.
 type Traffic = node.Traffic

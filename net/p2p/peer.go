@@ -189,6 +189,9 @@ func (p *peer) Context() context.Context { return p.ctx }
 // Mapping implements lane.Peer.
 func (p *peer) Mapping() *loan.Mapping { return p.mapping.Load() }
 
+// Lends implements lane.Peer.
+func (p *peer) Lends() bool { return lending(p.lending.Load()) == willing }
+
 // Lose implements lane.Peer.
 func (p *peer) Lose(why error) { p.lose(why) }
 

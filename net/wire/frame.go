@@ -21,7 +21,8 @@ const (
 	KindRefuse
 	KindAck
 	KindBeat
-	lastLoose = KindBeat
+	KindRing
+	lastLoose = KindRing
 )
 
 // The numbered kinds.
@@ -46,7 +47,7 @@ const (
 	Kinds = int(lastKind) + 1
 )
 
-var kindNames = [...]string{"?", "hello", "refuse", "ack", "beat", "bye", "parcel", "loan", "reply",
+var kindNames = [...]string{"?", "hello", "refuse", "ack", "beat", "ring", "bye", "parcel", "loan", "reply",
 	"put", "accumulate", "fetch-op", "cas", "get", "flush", "await", "forget", "put-bytes", "get-bytes"}
 
 func (k Kind) String() string {
@@ -213,7 +214,7 @@ func (r *Reader) want(fields int) {
 const (
 	// Version is the version of everything in this package. Nodes of different versions do not
 	// talk.
-	Version = 4
+	Version = 5
 	// MaxHeader is the size of the largest header.
 	MaxHeader = 1 << 20
 	// MaxBulk is how many bytes can follow a header.
@@ -321,6 +322,26 @@ func (f *Loan) Parse(r Reader) error {
 	if r.err == nil && f.Length == 0 {
 		r.fail("a loan of nothing")
 	}
+	return r.Done()
+}
+
+// Ring says that what follows on the stream comes by a ring: memory of the sender that the other node has
+// mapped. Only its end comes by the stream still.
+type Ring struct {
+	Offset uint64 // of the ring
+	At     uint64 // how many bytes were written to it before
+}
+
+// Append appends the frame.
+func (f *Ring) Append(b []byte) []byte {
+	from := len(b)
+	return end(AppendUint(AppendUint(begin(b, Head{Kind: KindRing}, 2), f.Offset), f.At), from)
+}
+
+// Parse reads the body. Whether there is such memory only its reader knows.
+func (f *Ring) Parse(r Reader) error {
+	r.want(2)
+	f.Offset, f.At = r.Uint(), r.Uint()
 	return r.Done()
 }
 

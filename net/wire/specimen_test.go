@@ -37,6 +37,8 @@ func specimens() (all []specimen) {
 		loose(wire.KindAck, ack, ack.Append(nil), v)
 		beat := &wire.Beat{Sent: v, Echo: u(1), Held: u(2)}
 		loose(wire.KindBeat, beat, beat.Append(nil), v, u(1), u(2))
+		ring := &wire.Ring{Offset: v, At: u(1)}
+		loose(wire.KindRing, ring, ring.Append(nil), v, u(1))
 		refuse := &wire.Refuse{Reason: strings.Repeat("no", int(v%(wire.MaxText/2+1)))}
 		loose(wire.KindRefuse, refuse, refuse.Append(nil), refuse.Reason)
 		all = append(all, numbered(max(v, 1), u(1))...)
@@ -118,6 +120,9 @@ func parseBody(k wire.Kind, r wire.Reader) (any, error) {
 	case wire.KindBeat:
 		f := new(wire.Beat)
 		return f, f.Parse(r)
+	case wire.KindRing:
+		f := new(wire.Ring)
+		return f, f.Parse(r)
 	case wire.KindBye:
 		return nil, r.Done()
 	case wire.KindParcel:
@@ -145,6 +150,8 @@ func write(h wire.Head, body any) []byte {
 		return f.Append(nil)
 	case *wire.Beat:
 		return f.Append(nil)
+	case *wire.Ring:
+		return f.Append(nil)
 	case *wire.Parcel:
 		return f.Append(nil, h)
 	case *wire.Loan:
@@ -171,7 +178,7 @@ func TestSpecimensAreComplete(t *testing.T) {
 			t.Errorf("kind %d has no name", k)
 		}
 	}
-	if got := (wire.KindGetBytes + 1).String(); got != "Kind(19)" {
+	if got := (wire.KindGetBytes + 1).String(); got != "Kind(20)" {
 		t.Errorf("the kind after the last is called %q", got)
 	}
 }

@@ -22,6 +22,7 @@ type book struct {
 	next   []uint32    // the next task that hangs on the same edge, counted from 1
 	steps  uint32      // how many were run
 	holds  *book       // the book whose lock this book's worker holds, or nil
+	hears  bool        // this book's worker attends to other nodes
 	taken  tally.Count // how often this book's worker has run a task out of another book
 
 	_     [64]byte    // other workers touch the fields below
@@ -99,11 +100,19 @@ func relax(i int) {
 // mostLooks is how many tasks of its own book a worker looks at before it helps another one: the owner of that one may be in a long body.
 const mostLooks = 1000
 
+// listens is after how many tasks a worker listens to other nodes.
+const listens = 16
+
 // work runs tasks of the book until none is worth a look, or many have been. It reports whether there may be more.
 func (b *book) work(worker int) (more bool) {
 	p := b.pool
 	p.acquire(worker, b)
 	for looks := 0; !p.isOver() && !more; looks++ {
+		if p.Ears != nil && looks%listens == 0 {
+			p.release(worker, b)
+			p.Ears.Look()
+			p.acquire(worker, b)
+		}
 		b.read()
 		l, some := b.look.from(b.at)
 		if !some {
@@ -216,7 +225,11 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 		}
 		p.release(worker, b)
 		p.flush(worker)
+		if mean := p.times[task].Load(); mean == 0 || mean > lengthy {
+			own.leave()
+		}
 		o = p.Run(worker, int(task), k)
+		own.attend()
 		p.store(&own.state, busy)
 		p.flush(worker)
 		p.acquire(worker, b)
@@ -228,9 +241,10 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 }
 
 const (
-	sampled = 61   // the first body of a task is timed, and of so many one: a prime, since the tasks of a book take turns
-	brief   = 1000 // nanoseconds of a short body
-	weight  = 8    // of what was seen before, in the mean time of a body
+	sampled = 61     // the first body of a task is timed, and of so many one: a prime, since the tasks of a book take turns
+	brief   = 1000   // nanoseconds of a short body
+	lengthy = 50_000 // of a body in which a worker does not attend to other nodes
+	weight  = 8      // of what was seen before, in the mean time of a body
 )
 
 // took notes how long a body has taken.
@@ -351,13 +365,33 @@ func (b *book) sleep() {
 		if b.mail.Load() != 0 || p.over.Load() {
 			return
 		}
+		if p.Ears != nil {
+			p.Ears.Look()
+		}
 		relax(i)
 	}
 	p.store(&b.state, tired)
+	b.leave()
 	if p.load(&b.mail) == 0 && !p.isOver() && !p.worth(b.number) {
 		b.bed.Park()
 	}
+	b.attend()
 	p.store(&b.state, busy)
+}
+
+// attend has the book's worker take what comes from other nodes, until leave.
+func (b *book) attend() {
+	if b.pool.Ears != nil && !b.hears {
+		b.hears = true
+		b.pool.Ears.Attend()
+	}
+}
+
+func (b *book) leave() {
+	if b.hears {
+		b.hears = false
+		b.pool.Ears.Leave()
+	}
 }
 
 // worth reports whether a book has a task that is worth a look by the worker of a book.

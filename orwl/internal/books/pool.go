@@ -41,6 +41,8 @@ type Options struct {
 	// Flush, if it is not nil, has a worker send what Run has kept back for other nodes. Rounds of urgent tasks with short
 	// bodies follow each other without it. It is called before anything else, and after a long body.
 	Flush func(worker int)
+	// Ears, if it is not nil, takes what comes from other nodes.
+	Ears Ears
 	// Idle, if it is not nil, is called when no counter has a round left. Then the pool goes on with empty turns until
 	// Stop. Without it, the pool stops by itself.
 	Idle func()
@@ -52,6 +54,14 @@ type Options struct {
 	Rests bool
 	// Patience is how often a worker looks at its mail before it sleeps.
 	Patience int
+}
+
+// Ears take what comes from other nodes that do not wake this one. A worker attends but while it sleeps, and in long
+// bodies. Look and Leave report by Raise.
+type Ears interface {
+	Attend()
+	Look() bool
+	Leave()
 }
 
 // Pool is the workers of a plan.
@@ -257,21 +267,24 @@ func (p *Pool) Work(worker int) {
 
 // works is Work until a task dies. It reports whether the worker goes on.
 func (p *Pool) works(worker int) (on bool) {
-	over := false
+	over, own := false, p.books[worker]
+	own.attend()
 	defer func() {
 		if over {
+			own.leave()
 			return
 		}
 		value := recover()
-		own := p.books[worker]
 		if b := own.holds; b != nil {
 			p.release(worker, b)
 		}
 		p.store(&own.state, busy)
 		p.Died(worker, value)
-		on = value != nil
+		if on = value != nil; !on {
+			own.leave()
+		}
 	}()
-	for own := p.books[worker]; !p.isOver(); {
+	for !p.isOver() {
 		more := own.work(worker)
 		if !p.isOver() && !p.help(worker) && !more {
 			own.rest()

@@ -44,6 +44,7 @@ type Arena struct {
 	Machine string `msgpack:"machine"`
 	PID     uint64 `msgpack:"pid"`
 	FD      uint64 `msgpack:"fd"`
+	Bell    uint64 `msgpack:"bell"`
 	Token   []byte `msgpack:"token"`
 }
 

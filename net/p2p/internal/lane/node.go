@@ -24,6 +24,8 @@ type Node struct {
 	Go      func(f func()) // runs f on a goroutine that the node waits for
 	Parcels Parcels
 
+	rings
+
 	operations atomic.Pointer[Operations]
 	bulky      atomic.Uint64 // frames that came by data lanes
 }
@@ -53,8 +55,9 @@ type Peer interface {
 	Lose(why error)
 	// Misbehaved notes something that no correct node does.
 	Misbehaved(err error)
-	// Mapping is the arena of the peer, or nil.
+	// Mapping is the arena of the peer, or nil. Lends says that the peer has mapped the arena of this node.
 	Mapping() *loan.Mapping
+	Lends() bool
 }
 
 // Parcels are the receivers of a node.

@@ -10,26 +10,32 @@ import (
 // read takes frames until the stream breaks or something is wrong with them.
 func (s *Stream) read() error {
 	defer s.spares.End()
-	for {
-		h, body, err := s.in.Next()
-		if err != nil {
-			return err
-		}
-		s.lane.node.Counts.FramesIn.Add(1)
-		if s.lane.kind == transport.Data {
-			s.lane.node.bulky.Add(1)
-		}
-		s.lane.in.add(h.Kind, s.in.Size())
-		if h.Kind.Numbered() {
-			err = s.numbered(h, body)
-			s.handed()
-		} else {
-			err = s.unnumbered(h, body)
-		}
-		if err != nil {
+	for s.ring == nil {
+		if err := s.frame(); err != nil {
 			return err
 		}
 	}
+	return s.readRing()
+}
+
+// frame takes a frame.
+func (s *Stream) frame() error {
+	h, body, err := s.in.Next()
+	if err != nil {
+		return err
+	}
+	s.lane.node.Counts.FramesIn.Add(1)
+	if s.lane.kind == transport.Data {
+		s.lane.node.bulky.Add(1)
+	}
+	s.lane.in.add(h.Kind, s.in.Size())
+	if h.Kind.Numbered() {
+		err = s.numbered(h, body)
+		s.handed()
+	} else {
+		err = s.unnumbered(h, body)
+	}
+	return err
 }
 
 // unnumbered takes a frame that is only between the two ends of the stream.
@@ -61,6 +67,12 @@ func (s *Stream) unnumbered(h wire.Head, body wire.Reader) error {
 			return Protocol("a beat on the %v lane", l.kind)
 		}
 		return l.up.Beaten(f)
+	case wire.KindRing:
+		var f wire.Ring
+		if err := f.Parse(body); err != nil {
+			return err
+		}
+		return s.follow(f)
 	case wire.KindRefuse:
 		var f wire.Refuse
 		if err := f.Parse(body); err != nil {
@@ -198,7 +210,7 @@ func (s *Stream) operation(h wire.Head, body wire.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.lane.behind = s.in.Buffered() > 0
+	s.lane.behind = s.more()
 	return (*o).Operation(s.lane, h, op, bulk)
 }
 

@@ -28,11 +28,15 @@ type Stream struct {
 	mute   bool          // this direction has ended: nothing more is written; guarded by lane.mu
 	ended  chan struct{} // closed when both have ended
 
-	desk desk // guarded by lane.mu
+	desk desk  // guarded by lane.mu
+	to   *turn // where the owner of the desk writes; nil: to raw
 
 	// Used by the goroutine that owns the desk.
+	turned bool // the peer knows that it reads at to
 	pieces []engine.Piece
 	joined []byte
+
+	inbound
 
 	// Used by the reader.
 	taken   uint64 // the number of the last frame
@@ -115,20 +119,13 @@ func (l *Lane) sever(s *Stream, why error) {
 // run writes and reads until either fails.
 func (s *Stream) run() {
 	l := s.lane
-	over := func(err error) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if !s.broken {
-			l.sever(s, err)
-		}
-	}
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		err := s.read()
 		l.fault(s, err)
-		over(err)
+		l.broke(s, err)
 	})
-	over(s.write())
+	l.broke(s, s.write())
 	reader.Wait()
 	close(s.ended)
 	l.mu.Lock()
@@ -141,6 +138,15 @@ func (s *Stream) run() {
 	}
 	l.mu.Unlock()
 	s.raw.Close()
+}
+
+// broke severs a stream, unless that was done.
+func (l *Lane) broke(s *Stream, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !s.broken {
+		l.sever(s, why)
+	}
 }
 
 // fault counts what made a stream's reader give up, if that was the peer's doing. A

@@ -63,6 +63,9 @@ func (s *Stream) begins() bool {
 
 // occupy takes the desk, and what is pending. l.mu is held.
 func (s *Stream) occupy(writer bool) {
+	if s.to == nil {
+		s.to = s.lane.turn()
+	}
 	s.pieces = s.lane.link.Take(s.pieces[:0])
 	s.desk.begin(s.lane.link.Next(), writer)
 }
@@ -87,7 +90,7 @@ func (s *Stream) done() {
 // It writes by itself if the desk says so: see desk.direct.
 func (l *Lane) release() {
 	s := l.stream
-	if s == nil || s.mute || !s.desk.direct(l.link.Kept()) {
+	if s == nil || s.mute || !s.direct(l.link.Kept()) {
 		l.wake()
 		l.mu.Unlock()
 		return
@@ -110,8 +113,24 @@ func (l *Lane) released(s *Stream, err error) {
 	}
 }
 
+// direct reports whether the goroutine that has appended a frame writes it, with so many bytes on their
+// way. To write to a ring takes no longer than to wake the writer. l.mu is held.
+func (s *Stream) direct(kept int) bool {
+	if s.to == nil {
+		return s.desk.direct(kept)
+	}
+	return !s.desk.writing && kept <= directUpTo && s.to.ring.Room() >= 2*directUpTo
+}
+
 // flush writes pieces, small ones together.
 func (s *Stream) flush(pieces []engine.Piece) error {
+	if s.to != nil && !s.turned {
+		s.turned = true
+		f := wire.Ring{Offset: s.to.offset, At: s.to.ring.At()}
+		if _, err := s.raw.Write(f.Append(nil)); err != nil {
+			return err
+		}
+	}
 	if len(pieces) == 1 && !pieces[0].Bulk {
 		return s.out(pieces[0].Bytes)
 	}
@@ -157,6 +176,9 @@ func (s *Stream) large(b []byte) (sum wire.Checksum, err error) {
 func (s *Stream) out(b []byte) error {
 	s.lane.node.Counts.Writes.Add(1)
 	s.lane.node.Counts.BytesOut.Add(uint64(len(b)))
+	if s.to != nil {
+		return s.toRing(b)
+	}
 	_, err := s.raw.Write(b)
 	return err
 }

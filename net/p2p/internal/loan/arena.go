@@ -16,7 +16,7 @@ import (
 // It is a file that has no name and takes no space until it is touched:
 //
 //	┌──────────────────────────┬─────────┬──────┬─────────┬──────┬─ ─ ─
-//	│ token │ word of each node│ block   │ free │ block   │ free │
+//	│ token │ line of each node│ block   │ free │ block   │ free │
 //	└──────────────────────────┴─────────┴──────┴─────────┴──────┴─ ─ ─
 //	 head, whole pages           whole pages each
 //
@@ -32,7 +32,8 @@ import (
 // that is about to be lost: see lease.Tenure.
 type Arena struct {
 	arenaFile
-	head int // bytes
+	Bell *Bell // nil if there is none
+	head int   // bytes
 	page int
 
 	mu     sync.Mutex
@@ -61,10 +62,14 @@ const (
 	mostSpare = 32 << 20
 
 	tokenSize = 16
-	// headFixed are the bytes of the head before the words of the nodes, and headEach
-	// the bytes of each word.
+	// headFixed are the bytes of the head before those of the nodes, and headEach the bytes of each of
+	// these: a line of the cache, since two processes use it.
 	headFixed = 64
-	headEach  = 4
+	headEach  = 64
+	// attentionAt is where the head says whether anybody looks at the rings of other nodes, and readAt where
+	// among the bytes of a node it says how far its ring is read.
+	attentionAt = 32
+	readAt      = 8
 )
 
 // The bits of a node's word in the head.
@@ -86,6 +91,15 @@ func (a *Arena) books(nodes, page int) {
 // word is a node's word in the head of an arena.
 func word(bytes []byte, node int) *atomic.Uint32 {
 	return (*atomic.Uint32)(unsafe.Pointer(&bytes[headFixed+headEach*node]))
+}
+
+// readOf is how far the owner of an arena has read the ring of a node, and attentionOf whether it looks.
+func readOf(bytes []byte, node int) *atomic.Uint64 {
+	return (*atomic.Uint64)(unsafe.Pointer(&bytes[headFixed+headEach*node+readAt]))
+}
+
+func attentionOf(bytes []byte) *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Pointer(&bytes[attentionAt]))
 }
 
 // GiveUp says that what is lent to a node may change from now on.

@@ -54,6 +54,9 @@ func newArena(nodes, size int) (*Arena, error) {
 	a.reached(int64(a.head))
 	rand.Read(a.bytes[:tokenSize])
 	a.Offer = Offer{PID: uint64(os.Getpid()), FD: uint64(fd), Token: bytes.Clone(a.bytes[:tokenSize])}
+	if a.Bell, err = newBell(); err == nil {
+		a.Offer.Bell = uint64(a.Bell.rings)
+	}
 	runtime.AddCleanup(a, func(u *used) { abandon(mapped, u) }, a.used)
 	return a, nil
 }
@@ -114,12 +117,14 @@ func Map(o Offer, nodes, me int) (*Mapping, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoArena, err)
 	}
+	bell := openBell(o)
 	b, err := o.mapped(headSize(nodes, os.Getpagesize()))
 	if err != nil {
 		of.Close()
+		closeBell(bell)
 		return nil, err
 	}
-	return newMapping(b, of, nodes, me), nil
+	return newMapping(b, of, bell, nodes, me), nil
 }
 
 // mapped finds the file, checks it and maps it.

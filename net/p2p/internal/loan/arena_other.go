@@ -17,3 +17,16 @@ func (*arenaFile) punch([]byte)             {}
 func (*arenaFile) Close()                   {}
 func Map(Offer, int, int) (*Mapping, error) { return nil, errNoArena }
 func unmap([]byte)                          {}
+func closeBell(int)                         {}
+
+// Bell is never made on this system.
+type Bell struct{}
+
+// Hear is never called.
+func (*Bell) Hear() error { return errors.ErrUnsupported }
+
+// Close is never called.
+func (*Bell) Close() {}
+
+// Wake is never called.
+func (*Mapping) Wake() {}

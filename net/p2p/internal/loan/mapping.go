@@ -14,6 +14,7 @@ import (
 // Offer is how the arena of another node is found.
 type Offer struct {
 	PID, FD uint64 // the process that has it open, and its number there
+	Bell    uint64 // what the process hears when a byte is written there, 0 if nothing
 	Token   []byte // the bytes that the arena begins with
 }
 
@@ -27,9 +28,12 @@ var (
 // Mapping is the arena of another node, as this one sees it, and that node's process.
 // This node only reads it.
 type Mapping struct {
-	head  int
-	word  *atomic.Uint32 // the other node's word about this one
-	fence atomic.Uint32
+	head      int
+	word      *atomic.Uint32 // the other node's word about this one
+	read      *atomic.Uint64 // how far it has read the ring of this one
+	attention *atomic.Uint32 // whether it looks at its rings
+	bell      int            // a file, -1 if there is none
+	fence     atomic.Uint32
 	// Check is Valid, as a value that is made once.
 	Check func() bool
 
@@ -39,8 +43,11 @@ type Mapping struct {
 }
 
 // newMapping is what is mapped of a process, for node me.
-func newMapping(bytes []byte, of peerProcess, nodes, me int) *Mapping {
-	m := &Mapping{bytes: bytes, process: of, head: headSize(nodes, os.Getpagesize()), word: word(bytes, me)}
+func newMapping(bytes []byte, of peerProcess, bell, nodes, me int) *Mapping {
+	m := &Mapping{
+		bytes: bytes, process: of, bell: bell, head: headSize(nodes, os.Getpagesize()),
+		word: word(bytes, me), read: readOf(bytes, me), attention: attentionOf(bytes),
+	}
 	m.Check = m.Valid
 	return m
 }
@@ -95,6 +102,7 @@ func (m *Mapping) Close() {
 	defer m.mu.Unlock()
 	if m.bytes != nil {
 		m.process.Close()
+		closeBell(m.bell)
 		unmap(m.bytes)
 		m.bytes = nil
 	}

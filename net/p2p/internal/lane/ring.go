@@ -1,0 +1,208 @@
+package lane
+
+import (
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/ring"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Two nodes that have mapped each other's arenas need no socket for their frames. The frame Ring is the last one of
+// a direction of a stream that goes by the socket. What follows goes by a ring, in the same form. The socket stays
+// open: when it ends, so does the stream, after what is in the ring.
+//
+// Whoever looks takes frames: a worker of this node that has nothing better to do, or the goroutine that the bell
+// wakes. See package ring.
+
+// turn is where the frames for a peer go instead of the socket. The streams of a lane use it one after another.
+type turn struct {
+	ring   *ring.Writer
+	offset uint64
+	to     *loan.Mapping
+}
+
+// turn is the lane's, nil if there is none. l.mu is held.
+func (l *Lane) turn() *turn {
+	if l.ring != nil || l.kind != transport.Control || !l.up.Lends() {
+		return l.ring
+	}
+	if m := l.up.Mapping(); m != nil {
+		if w, offset := l.node.Memory.Shared().Ring(m); w != nil {
+			l.ring = &turn{w, uint64(offset), m}
+		}
+	}
+	return l.ring
+}
+
+// full is how long a writer waits for room in a ring.
+const full = 50 * time.Microsecond
+
+// toRing writes to the ring.
+func (s *Stream) toRing(b []byte) error {
+	for {
+		b = b[s.to.ring.Write(b):]
+		if s.to.ring.Rings() {
+			s.to.to.Wake()
+		}
+		if len(b) == 0 {
+			return nil
+		}
+		if s.severed() {
+			return errSevered
+		}
+		time.Sleep(full)
+	}
+}
+
+func (s *Stream) severed() bool {
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	return s.broken
+}
+
+// inbound is how a stream reads from a ring.
+type inbound struct {
+	ring *ring.Reader // nil: it reads from raw
+
+	reading sync.Mutex  // held while frames are taken from the ring, and for the fields below
+	fault   error       // why no more are taken
+	over    atomic.Bool // nothing more is written to the ring
+}
+
+// follow has the stream read from a ring from now on.
+func (s *Stream) follow(f wire.Ring) error {
+	l := s.lane
+	m := l.up.Mapping()
+	if m == nil || l.kind != transport.Control || s.ring != nil || s.in.Buffered() > 0 {
+		return Protocol("a ring on the %v lane, which cannot be", l.kind)
+	}
+	r, err := m.Ring(l.node.Memory.Shared(), l.peer, f.Offset, f.At)
+	if err != nil {
+		return Protocol("%v", err)
+	}
+	s.ring, s.in = r, wire.NewInput(&counted{patient{s}, &l.node.Counts.BytesIn}, l.node.MaxBulk)
+	return nil
+}
+
+// patient reads from the ring of a stream, at least a byte. It is asked only if a frame has begun, and waits for the
+// rest of it.
+type patient struct{ s *Stream }
+
+// Read implements io.Reader.
+func (p patient) Read(b []byte) (int, error) {
+	for {
+		over := p.s.over.Load()
+		if n, err := p.s.ring.Read(b); n > 0 || err != nil {
+			return n, err
+		}
+		if over {
+			return 0, io.EOF
+		}
+		runtime.Gosched()
+	}
+}
+
+// more reports whether there is something to read.
+func (s *Stream) more() bool { return s.in.Buffered() > 0 || s.ring != nil && !s.ring.Empty() }
+
+// mostAtOnce is how many frames one look takes.
+const mostAtOnce = 64
+
+// look takes frames from the ring, and reports whether there were some. If another goroutine takes them, it
+// leaves them to that one, or waits.
+func (s *Stream) look(wait bool) (some bool) {
+	if wait {
+		s.reading.Lock()
+	} else if !s.reading.TryLock() {
+		return false
+	}
+	defer s.reading.Unlock()
+	for i := 0; i < mostAtOnce && s.fault == nil && s.more(); i++ {
+		some = true
+		if s.fault = s.frame(); s.fault != nil {
+			s.lane.fault(s, s.fault)
+			s.lane.broke(s, s.fault)
+		}
+	}
+	return some
+}
+
+// readRing has others take the frames from the ring until the stream ends.
+func (s *Stream) readRing() error {
+	n := s.lane.node
+	n.rings.change(func(all []*Stream) []*Stream { return append(slices.Clone(all), s) })
+	s.look(true) // what came before the others knew of it
+	var none [1]byte
+	k, err := s.raw.Read(none[:])
+	if k > 0 {
+		err = Protocol("bytes behind a ring")
+	}
+	s.over.Store(true)
+	n.rings.change(func(all []*Stream) []*Stream {
+		return slices.DeleteFunc(slices.Clone(all), func(o *Stream) bool { return o == s })
+	})
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	for s.fault == nil && s.more() {
+		s.fault = s.frame()
+	}
+	if s.fault == nil {
+		s.fault = err
+	}
+	return s.fault
+}
+
+// rings are the streams of a node that come by rings.
+type rings struct {
+	attention ring.Attention
+	mu        sync.Mutex
+	all       atomic.Pointer[[]*Stream]
+}
+
+func (r *rings) change(f func([]*Stream) []*Stream) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := f(r.streams())
+	r.all.Store(&all)
+}
+
+func (r *rings) streams() []*Stream {
+	if all := r.all.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// Attention says to other nodes, in a word of the arena, whether anybody looks.
+func (r *rings) Attention(word *atomic.Uint32) { r.attention.In(word) }
+
+// Attend says that the caller looks from now on, again and again, until Leave.
+func (r *rings) Attend() { r.attention.Begin() }
+
+// Look takes what has come by rings, and reports whether something has.
+func (r *rings) Look() (some bool) {
+	for _, s := range r.streams() {
+		some = s.look(false) || some
+	}
+	return some
+}
+
+// Leave ends Attend. What came while nobody looked any more, and did not ring, is taken.
+func (r *rings) Leave() {
+	if !r.attention.End() {
+		return
+	}
+	for some := true; some; {
+		some = false
+		for _, s := range r.streams() {
+			some = s.look(true) || some
+		}
+	}
+}

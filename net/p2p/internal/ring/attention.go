@@ -1,0 +1,43 @@
+package ring
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Attention says to other nodes whether anybody looks at the rings of this one.
+type Attention struct {
+	mu      sync.Mutex
+	word    *atomic.Uint32 // odd: nobody looks
+	lookers int
+}
+
+// In has the attention stand in a word that other nodes read.
+func (a *Attention) In(word *atomic.Uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.word = word
+	if a.lookers == 0 {
+		word.Store(1)
+	}
+}
+
+// Begin says that one more looks, until End.
+func (a *Attention) Begin() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lookers++; a.lookers == 1 && a.word != nil {
+		a.word.Add(1)
+	}
+}
+
+// End says that one less looks, and reports whether nobody does now. Then the caller looks once more.
+func (a *Attention) End() (nobody bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.lookers--; a.lookers > 0 || a.word == nil {
+		return false
+	}
+	a.word.Add(1)
+	return true
+}

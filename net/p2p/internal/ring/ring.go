@@ -1,0 +1,89 @@
+package ring
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+)
+
+// Size is how many bytes a ring has: a power of two.
+const Size = 256 << 10
+
+// ErrRange is a ring whose writer counts bytes that cannot be there.
+var ErrRange = errors.New("more bytes are written to a ring than it has")
+
+// Writer writes to the ring of another node. One goroutine uses it at a time.
+type Writer struct {
+	bytes     []byte
+	written   *atomic.Uint64 // its own word
+	read      *atomic.Uint64 // of the other node
+	attention *atomic.Uint32 // of the other node
+	at        uint64
+	rung      uint32 // the attention for which it has rung
+}
+
+// NewWriter makes the writer of a ring. It begins where the other node has read to.
+func NewWriter(bytes []byte, written, read *atomic.Uint64, attention *atomic.Uint32) *Writer {
+	w := &Writer{bytes: bytes, written: written, read: read, attention: attention, at: read.Load()}
+	written.Store(w.at)
+	return w
+}
+
+// At is how many bytes it has written.
+func (w *Writer) At() uint64 { return w.at }
+
+// Room is how many bytes Write would take.
+func (w *Writer) Room() int { return max(0, Size-int(w.at-w.read.Load())) }
+
+// Write writes as many bytes as there is room for, and returns how many.
+func (w *Writer) Write(b []byte) int {
+	n := min(len(b), w.Room())
+	at := int(w.at % Size)
+	copy(w.bytes, b[copy(w.bytes[at:], b[:n]):n])
+	w.at += uint64(n)
+	w.written.Store(w.at)
+	return n
+}
+
+// Rings reports whether the writer must ring: nobody looks, and it has not rung since that is so. Call it
+// after Write.
+func (w *Writer) Rings() bool {
+	now := w.attention.Load()
+	rings := now%2 == 1 && now != w.rung
+	if rings {
+		w.rung = now
+	}
+	return rings
+}
+
+// Reader reads the ring of another node. One goroutine uses it at a time.
+type Reader struct {
+	bytes   []byte
+	written *atomic.Uint64 // of the other node
+	read    *atomic.Uint64 // its own word
+	at      uint64
+}
+
+// NewReader makes the reader of a ring whose writer begins behind so many bytes.
+func NewReader(bytes []byte, written, read *atomic.Uint64, at uint64) *Reader {
+	read.Store(at)
+	return &Reader{bytes: bytes, written: written, read: read, at: at}
+}
+
+// Empty reports whether Read would find nothing.
+func (r *Reader) Empty() bool { return r.written.Load() == r.at }
+
+// Read reads what is there, and returns how many bytes. It does not wait.
+func (r *Reader) Read(b []byte) (int, error) {
+	there := r.written.Load() - r.at
+	if there > Size {
+		return 0, fmt.Errorf("%w: %d", ErrRange, there)
+	}
+	n := min(len(b), int(there))
+	at := int(r.at % Size)
+	k := copy(b[:n], r.bytes[at:])
+	copy(b[k:n], r.bytes)
+	r.at += uint64(n)
+	r.read.Store(r.at)
+	return n, nil
+}
