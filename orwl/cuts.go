@@ -41,7 +41,7 @@ type cuts struct {
 	planned atomic.Pointer[planned] // nil until the run has a plan
 
 	at    atomic.Uint64 // the round after which tasks add records; 0: none
-	spent atomic.Int64  // for how long workers have copied for this cut, in nanoseconds
+	spent atomic.Int64  // for how long this node has worked for this cut, in nanoseconds
 
 	mu     sync.Mutex
 	events []event
@@ -89,11 +89,13 @@ type event struct {
 }
 
 // leastInterval is the shortest time between two cuts. Cuts take mostCost of the time, or less. The chair looks once in a tick whether
-// it is time for one. A cut costs copyCost times what the copies of the workers cost: nodes send and take it, too.
+// it is time for one. A cut costs copyCost times what is measured: workers copy, and the goroutine of the cuts sends and takes. The rest is the
+// system's, and the other goroutines' of the network.
 const (
 	leastInterval = 250 * time.Millisecond
 	mostCost      = 0.03
-	copyCost      = 4
+	copyCost      = 2
+	coldCost      = 4 // nanoseconds of a processor for each byte of the first cut, whose memory is touched for the first time
 	tick          = 20 * time.Millisecond
 )
 
@@ -181,14 +183,29 @@ func (c *cuts) roundEnds(s *step, last bool) {
 	}
 	began := time.Now()
 	r := lives.Record{Task: c.number[t], Rounds: done, Ended: last}
-	for _, a := range t.accesses {
-		if b, err := a.place.Bytes(); err == nil && c.owns(a) { // without an error the access holds
-			r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(b)})
-			c.rt.o.Nodes.survival.log.copies(len(b))
-		}
-	}
+	c.copies(&r, t, func(a *Access) ([]byte, bool) {
+		b, err := a.place.Bytes()
+		return b, err == nil && c.owns(a) // without an error the access holds
+	})
+	c.rt.o.Nodes.survival.log.copies(r.Size())
 	c.spent.Add(int64(time.Since(began)))
 	c.post(event{round: at, record: &r, task: t})
+}
+
+// copies adds copies of what some accesses of a task hold to its record.
+func (c *cuts) copies(r *lives.Record, t *Task, holds func(a *Access) (bytes []byte, is bool)) {
+	size := 0
+	for _, a := range t.accesses {
+		if b, is := holds(a); is {
+			size += len(b)
+		}
+	}
+	r.Grow(size)
+	for _, a := range t.accesses {
+		if b, is := holds(a); is {
+			r.Add(c.of[a.resource.Name()], b)
+		}
+	}
 }
 
 // shares reports whether the task writes a resource that another task writes, too.
@@ -223,10 +240,8 @@ func (c *cuts) lasts(ctx context.Context, t *Task) {
 	r, is := c.ended[t]
 	if p := c.planned.Load(); !is && (p == nil || !c.shares(t)) { // no other task writes what it wrote
 		r = lives.Record{Task: c.number[t], Rounds: uint64(t.step.round), Ended: true}
-		for _, a := range t.accesses {
-			if t.step.round > 0 && c.owns(a) {
-				r.Contents = append(r.Contents, lives.Content{Resource: c.of[a.resource.Name()], Bytes: slices.Clone(p.hold(a).Bytes())})
-			}
+		if t.step.round > 0 {
+			c.copies(&r, t, func(a *Access) ([]byte, bool) { return p.hold(a).Bytes(), c.owns(a) })
 		}
 		c.ended[t], is = r, true
 	}
@@ -300,7 +315,7 @@ func (c *cuts) stop() {
 
 // run is the goroutine. It ends with ctx.
 func (c *cuts) run(ctx context.Context, first []lives.Letter) {
-	c.next = c.began.Add(c.interval(0))
+	c.next = c.began.Add(c.interval(time.Duration(c.written() * coldCost / copyCost)))
 	c.send(ctx, first)
 	c.restores()
 	c.wishes(ctx)
@@ -319,9 +334,11 @@ func (c *cuts) run(ctx context.Context, first []lives.Letter) {
 		all := c.events
 		c.events = nil
 		c.mu.Unlock()
+		began := time.Now()
 		for _, e := range all {
 			c.does(ctx, e)
 		}
+		c.spent.Add(int64(time.Since(began)))
 		if c.ending {
 			c.asks(ctx)
 		}
@@ -480,15 +497,25 @@ func (c *cuts) weigh(all []balance.Load) {
 	c.rt.o.Log.Info("orwl: the nodes get other shares of the work, by their speed, from the next cut on", "seats", s.log.seats(), "from", c.watch.Weights, "to", to)
 }
 
-// interval is the time to the next cut after one for which workers have copied for some time.
-func (c *cuts) interval(copied time.Duration) time.Duration {
+// written is how many bytes the resources have that tasks of this node write.
+func (c *cuts) written() (sum int64) {
+	for _, all := range c.writers {
+		if last := all[len(all)-1]; last.task.here() { // only its node counts the resource
+			sum += int64(last.resource.Inspect().Size)
+		}
+	}
+	return sum
+}
+
+// interval is the time to the next cut after one for which this node has worked for some time.
+func (c *cuts) interval(spent time.Duration) time.Duration {
 	switch s := c.rt.o.Nodes.survival; {
 	case c.rt.o.Survive.Interval > 0:
 		return c.rt.o.Survive.Interval
 	case s.seed != 0:
 		return tick / 2
 	}
-	return max(leastInterval, time.Duration(float64(copied)*copyCost/mostCost/float64(processors())))
+	return max(leastInterval, time.Duration(float64(spent)*copyCost/mostCost/float64(processors())))
 }
 
 // begin begins a cut after a round, unless a task may have passed that round. A worker counts the round of a task by an ordinary store, and then
@@ -566,6 +593,15 @@ func (c *cuts) send(ctx context.Context, letters []lives.Letter) {
 // cut takes a message about a cut.
 func (n *Nodes) cut(from int, header, bulk []byte) error {
 	_, err := n.cutSwap(from, header, slices.Clone(bulk))
+	return err
+}
+
+// cutLent takes a message about a cut whose bulk is in memory of the other node.
+func (n *Nodes) cutLent(from int, header, bulk []byte, valid func() bool) error {
+	if bulk = slices.Clone(bulk); !valid() {
+		return nil
+	}
+	_, err := n.cutSwap(from, header, bulk)
 	return err
 }
 

@@ -161,7 +161,7 @@ func (n *Nodes) enter(ctx context.Context) (err error) {
 		n.node.Receive(planChannel, node.Receiver{Take: n.planned}),
 		n.node.Receive(copyChannel, node.Receiver{Take: n.copied}),
 		n.node.Receive(lookChannel, node.Receiver{Take: n.looked}),
-		n.node.Receive(cutChannel, node.Receiver{Take: n.cut, Swap: n.cutSwap}))
+		n.node.Receive(cutChannel, node.Receiver{Take: n.cut, TakeLent: n.cutLent, Swap: n.cutSwap}))
 	if err != nil {
 		return err
 	}

@@ -14,8 +14,8 @@ import (
 //	all tasks have ended ──▶ all tell ──▶ Judge ──▶ chair: Ask the end ──▶ whole ──▶ Run returns
 //	                                        └─▶ Run returns
 
-// endCost is about the time that a cut at the end takes without its bytes. A folder adds diskCost. Each byte takes about a
-// nanosecond of a processor: for the copy, and for both ends of a connection. See mostCost.
+// endCost is about the time that a cut at the end takes without its bytes. A folder adds diskCost. Each byte takes about
+// coldCost: for the copy, and for both ends of a connection. See mostCost.
 const (
 	endCost  = 500 * time.Microsecond
 	diskCost = 2 * time.Millisecond
@@ -51,13 +51,8 @@ func (c *cuts) finish(ctx context.Context) []byte {
 
 // tellFinish is what finish tells. It is called by the goroutine of the cuts, which may read a resource for a cut until then.
 func (c *cuts) tellFinish() []byte {
-	f := lives.Finish{Took: int64(time.Since(c.began)), Wanted: c.keeper.Wanted()}
+	f := lives.Finish{Took: int64(time.Since(c.began)), Wanted: c.keeper.Wanted(), Writes: c.written()}
 	f.Least, f.LeastFor = c.least()
-	for _, all := range c.writers {
-		if last := all[len(all)-1]; last.task.here() { // only its node counts the resource
-			f.Writes += int64(last.resource.Inspect().Size)
-		}
-	}
 	for name, r := range c.rt.resources {
 		if c.rt.homes[name] == c.life.Me {
 			f.Homes += int64(r.Inspect().Size)
@@ -79,7 +74,7 @@ func (c *cuts) least() (least, each int64) {
 	if c.folder != nil {
 		cost += diskCost
 	}
-	return int64(float64(cost) / mostCost), max(1, int64(1/mostCost/float64(c.rt.Processors())))
+	return int64(float64(cost) / mostCost), max(1, int64(coldCost/mostCost/float64(c.rt.Processors())))
 }
 
 // ends is called with what the nodes have told when all tasks have ended well. It returns when it is known if the run has a cut at its end.

@@ -38,6 +38,21 @@ type Record struct {
 	Rounds   uint64 // the rounds that the task has been through: the cut's, or fewer if it has ended before
 	Ended    bool   // it has no further round, whatever the program has declared
 	Contents []Content
+
+	bulk []byte // of all contents, one behind the other, if Add has added them
+}
+
+// Size is how many bytes the contents have that Add has added.
+func (r *Record) Size() int { return len(r.bulk) }
+
+// Grow makes room for so many bytes of contents.
+func (r *Record) Grow(bytes int) { r.bulk = make([]byte, 0, bytes) }
+
+// Add adds a copy of what a resource holds. Call Grow before, so that it stays one piece of memory.
+func (r *Record) Add(resource int, bytes []byte) {
+	from := len(r.bulk)
+	r.bulk = append(r.bulk, bytes...)
+	r.Contents = append(r.Contents, Content{resource, r.bulk[from:len(r.bulk):len(r.bulk)]})
 }
 
 // Content is what a resource holds that the task was the last to write.

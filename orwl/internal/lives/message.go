@@ -81,10 +81,11 @@ func (m Message) Encode() (head, bulk []byte) {
 	for _, c := range m.Contents {
 		h.Resources, h.Sizes = append(h.Resources, c.Resource), append(h.Sizes, len(c.Bytes))
 	}
-	switch len(m.Contents) {
-	case 0:
-	case 1:
+	switch {
+	case len(m.Contents) == 1:
 		bulk = m.Contents[0].Bytes
+	case m.bulk != nil:
+		bulk = m.bulk
 	default:
 		for _, c := range m.Contents {
 			bulk = append(bulk, c.Bytes...)
