@@ -148,6 +148,14 @@ func (n *Nodes) machines() spread.Machines {
 	return n.grounds.Machines()
 }
 
+// share is the CPUs of this node, if other nodes of its machine have the others; nil: all that there are. alone: no other node has these.
+func (n *Nodes) share() (cpus []int, alone bool) {
+	if !n.many() {
+		return nil, false
+	}
+	return n.grounds.Share(n.Number())
+}
+
 // weighs is how much of the work each node gets in this life: see package balance.
 func (n *Nodes) weighs() []int {
 	if n == nil || n.weights == nil {

@@ -73,7 +73,7 @@ func (rt *Runtime) plan(r *run) error {
 	p.workers = make([]seat, rt.seats.workers)
 	began := time.Now()
 	o := books.Options{
-		Plan: p.plan, Owner: p.owners(), Workers: len(p.workers), Patience: patience,
+		Plan: p.plan, Owner: p.owners(), Workers: len(p.workers), Patience: rt.seats.patience(),
 		Run: p.round, Died: p.died, Now: func() int64 { return int64(time.Since(began)) }, Rests: many && r.cuts != nil,
 	}
 	if len(rt.o.Observers) > 0 {
@@ -271,7 +271,9 @@ func (p *planned) give() {
 func (rt *Runtime) runPlan(r *run) {
 	p := r.planned
 	if rt.Nodes() > 1 {
-		takeSpare()
+		if err := takeSpare(rt.seats.bound); err != nil {
+			rt.o.Log.Debug("orwl: this node shares all CPUs of its machine", "why", err)
+		}
 		defer giveSpare()
 	}
 	tasks := slices.DeleteFunc(slices.Clone(r.tasks), func(t *Task) bool { return !t.here() })
@@ -339,8 +341,14 @@ func (rt *Runtime) runPlan(r *run) {
 	p.over.Store(time.Now().UnixNano())
 }
 
-// patience is how often a worker looks around before it sleeps.
-const patience = 2000
+// patience is how often a worker looks around before it sleeps. A node that has CPUs for itself needs them for nothing else, and a worker that
+// sleeps is woken late: there, workers look for some milliseconds.
+func (s *seats) patience() int {
+	if s.alone {
+		return 30_000
+	}
+	return 2000
+}
 
 // work is a worker. One that cannot be pinned ends the run.
 func (rt *Runtime) work(p *planned, worker int) {

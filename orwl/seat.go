@@ -13,6 +13,8 @@ import (
 // seats say how many workers this node has, and on which CPUs they run.
 type seats struct {
 	workers int
+	bound   []int          // the CPUs of this node, if other nodes have the others
+	alone   bool           // no other node has the CPUs of bound
 	cpus    *topology.Tree // one rank for each worker; nil if workers are not pinned
 }
 
@@ -61,6 +63,8 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 	tree := rt.o.machine()
 	if rt.o.PinWorkers {
 		s.workers = min(s.workers, tree.Ranks())
+	} else if s.bound, s.alone = rt.o.Nodes.share(); s.bound != nil {
+		s.workers = min(s.workers, len(s.bound))
 	}
 	if tree, err = tree.Spread(s.workers); err != nil {
 		return s, fmt.Errorf("orwl: workers: %w", err)
@@ -126,20 +130,34 @@ func pinError(worker int, err error) error {
 // waits until the scheduler's monitor looks at the network, every 10 ms. So there is one processor more, the
 // spare one, while the workers of a run with several nodes run. The operating system gives its thread a CPU
 // as soon as a message comes.
+//
+// Nodes of one machine divide its CPUs among them for that time. Otherwise each has as many workers as there are CPUs, and
+// Linux may leave workers of two nodes on one CPU for milliseconds while another one is idle.
 var spare struct {
-	mu   sync.Mutex
-	uses int // by runs of this process
-	with int // GOMAXPROCS with the spare one
+	mu     sync.Mutex
+	uses   int    // by runs of this process
+	before int    // GOMAXPROCS without
+	with   int    // GOMAXPROCS with the spare one
+	unbind func() // nil if the process is not bound
 }
 
-// takeSpare makes the spare processor, until giveSpare is called as often.
-func takeSpare() {
+// takeSpare makes the spare processor, and binds the process to CPUs if there are some, until giveSpare is called as often.
+func takeSpare(cpus []int) error {
 	spare.mu.Lock()
 	defer spare.mu.Unlock()
-	if spare.uses++; spare.uses == 1 {
-		spare.with = runtime.GOMAXPROCS(0) + 1
-		runtime.GOMAXPROCS(spare.with)
+	if spare.uses++; spare.uses > 1 {
+		return nil
 	}
+	spare.before = runtime.GOMAXPROCS(0)
+	n, err := spare.before, error(nil)
+	if len(cpus) > 0 {
+		if spare.unbind, err = host.Bind(cpus); err == nil {
+			n = min(n, len(cpus))
+		}
+	}
+	spare.with = n + 1
+	runtime.GOMAXPROCS(spare.with)
+	return err
 }
 
 // giveSpare ends takeSpare. It leaves a GOMAXPROCS that the program has changed meanwhile. Go follows the limits
@@ -147,12 +165,19 @@ func takeSpare() {
 func giveSpare() {
 	spare.mu.Lock()
 	defer spare.mu.Unlock()
-	if spare.uses--; spare.uses > 0 || runtime.GOMAXPROCS(0) != spare.with {
+	if spare.uses--; spare.uses > 0 {
+		return
+	}
+	if spare.unbind != nil {
+		spare.unbind()
+		spare.unbind = nil
+	}
+	if runtime.GOMAXPROCS(0) != spare.with {
 		return
 	}
 	runtime.SetDefaultGOMAXPROCS()
-	if before := spare.with - 1; runtime.GOMAXPROCS(0) != before {
-		runtime.GOMAXPROCS(before)
+	if runtime.GOMAXPROCS(0) != spare.before {
+		runtime.GOMAXPROCS(spare.before)
 	}
 }
 

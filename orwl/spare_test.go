@@ -60,14 +60,14 @@ func TestSpareIsShared(t *testing.T) {
 			t.Errorf("%s: GOMAXPROCS is %d and %d are for workers, want %d and %d", what, n, processors(), all, ours)
 		}
 	}
-	takeSpare()
-	takeSpare()
+	_ = takeSpare(nil)
+	_ = takeSpare(nil)
 	is("two runs", 4, 3)
 	giveSpare()
 	is("one run", 4, 3)
 	giveSpare()
 	is("none", 3, 3)
-	takeSpare()
+	_ = takeSpare(nil)
 	runtime.GOMAXPROCS(2)
 	is("changed", 2, 2)
 	giveSpare()

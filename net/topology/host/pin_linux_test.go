@@ -2,6 +2,7 @@ package host
 
 import (
 	"errors"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
@@ -135,5 +136,49 @@ func TestUnpinByAnotherGoroutinePanics(t *testing.T) {
 	}()
 	if <-caught == nil {
 		t.Error("no panic")
+	}
+}
+
+// TestBind binds all threads of the process, also one that begins later, and gives the CPUs back.
+func TestBind(t *testing.T) {
+	tree, err := Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu, _ := tree.CPU(0)
+	thread := func() (may string) { // of a thread that begins now
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			runtime.LockOSThread() // it ends with the goroutine
+			may = mayUse(t)
+		}()
+		<-done
+		return may
+	}
+	before := thread()
+	unbind, err := Bind([]int{cpu})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if got, want := thread(), strconv.Itoa(cpu); got != want {
+			t.Errorf("a thread of the bound process may use %s, want %s", got, want)
+		}
+	}
+	if again, err := Detect(); err != nil || again.Ranks() != 1 {
+		t.Errorf("the bound process has %v, %v, want one CPU", again, err)
+	}
+	unbind()
+	for range 3 {
+		if got := thread(); got != before {
+			t.Errorf("a thread may use %s afterwards, and %s before", got, before)
+		}
+	}
+	if _, err := Bind([]int{maxCPUs - 1}); err == nil {
+		t.Error("a process is bound to a CPU that the machine does not have")
+	}
+	if got := thread(); got != before {
+		t.Errorf("a thread may use %s after an error, and %s before", got, before)
 	}
 }

@@ -1,8 +1,10 @@
 package host
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"strconv"
 
 	"github.com/orwl/go-orwl/net/topology"
 	"golang.org/x/sys/unix"
@@ -24,6 +26,53 @@ func affinity() (mask, error) {
 		return nil, err
 	}
 	return mask(set), nil
+}
+
+// Bind has all threads of this process run on some CPUs only, also those that begin later, until unbind. It does not
+// know of threads that are pinned one by one.
+func Bind(cpus []int) (unbind func(), err error) {
+	before, err := affinity()
+	if err != nil {
+		return nil, bindError(cpus, err)
+	}
+	only := unix.NewCPUSet(maxCPUs)
+	for _, cpu := range cpus {
+		only.Set(cpu)
+	}
+	if err := bindAll(only); err != nil {
+		_ = bindAll(unix.CPUSetDynamic(before))
+		return nil, bindError(cpus, err)
+	}
+	return func() { _ = bindAll(unix.CPUSetDynamic(before)) }, nil
+}
+
+func bindError(cpus []int, err error) error {
+	return fmt.Errorf("host: the process cannot be bound to CPUs %v: %w", cpus, err)
+}
+
+// bindAll binds all threads. A thread that begins gets the CPUs of the one that begins it, so it looks again until all that it
+// finds are bound.
+func bindAll(cpus unix.CPUSetDynamic) error {
+	const threads = "/proc/self/task"
+	bound := make(map[int]bool)
+	for more := true; more; {
+		all, err := os.ReadDir(threads)
+		if err != nil {
+			return err
+		}
+		more = false
+		for _, t := range all {
+			id, err := strconv.Atoi(t.Name())
+			if err != nil || bound[id] {
+				continue
+			}
+			if err := unix.SchedSetaffinityDynamic(id, cpus); err != nil && !errors.Is(err, unix.ESRCH) {
+				return err
+			}
+			bound[id], more = true, true
+		}
+	}
+	return nil
 }
 
 func (m mask) cpus() (set cpuSet) {

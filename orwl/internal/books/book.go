@@ -225,7 +225,7 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 		}
 		p.release(worker, b)
 		p.flush(worker)
-		if mean := p.times[task].Load(); mean == 0 || mean > lengthy {
+		if mean := p.times[task].Load(); mean == 0 || mean > p.lengthy() {
 			own.leave()
 		}
 		o = p.Run(worker, int(task), k)
@@ -241,11 +241,19 @@ func (b *book) run(worker int, task, k uint32) (o Outcome) {
 }
 
 const (
-	sampled = 61     // the first body of a task is timed, and of so many one: a prime, since the tasks of a book take turns
-	brief   = 1000   // nanoseconds of a short body
-	lengthy = 50_000 // of a body in which a worker does not attend to other nodes
-	weight  = 8      // of what was seen before, in the mean time of a body
+	sampled = 61   // the first body of a task is timed, and of so many one: a prime, since the tasks of a book take turns
+	brief   = 1000 // nanoseconds of a short body
+	weight  = 8    // of what was seen before, in the mean time of a body
 )
+
+// lengthy is the time of a body, in nanoseconds, in which a worker does not attend to other nodes. What comes meanwhile is of no use to a worker that
+// is alone. Other workers may sleep, and wait for it.
+func (p *Pool) lengthy() int64 {
+	if p.Workers == 1 {
+		return 2_000_000
+	}
+	return 50_000
+}
 
 // took notes how long a body has taken.
 func (b *book) took(task uint32, ns int64) {

@@ -1,6 +1,7 @@
 package spread
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -65,4 +66,40 @@ func FuzzGround(f *testing.F) {
 			t.Errorf("%v is read as %v, %v", all, again, err)
 		}
 	})
+}
+
+// Processes of one machine with the same CPUs divide them.
+func TestShare(t *testing.T) {
+	four := []int{0, 2, 1, 3} // neighbours stand side by side
+	on := func(process int) Ground { return Ground{Machine: "a", Host: "h", Process: process, CPUs: four} }
+	elsewhere := Ground{Machine: "b", Host: "i", Process: 1, CPUs: four}
+	inside := Ground{Machine: "a", Host: "container", Process: 1, CPUs: four}
+	few := Ground{Machine: "a", Host: "h", Process: 9, CPUs: []int{0}}
+	for name, c := range map[string]struct {
+		all   Grounds
+		want  string
+		alone bool
+	}{
+		"one":                    {Grounds{on(1)}, "[[]]", false},
+		"two":                    {Grounds{on(1), on(2)}, "[[0 2] [1 3]]", true},
+		"three":                  {Grounds{on(1), on(2), on(3)}, "[[0] [2] [1 3]]", true},
+		"more than CPUs":         {Grounds{on(1), on(2), on(3), on(4), on(5), on(6)}, "[[0] [0] [2] [1] [1] [3]]", false},
+		"one process":            {Grounds{on(1), on(1)}, "[[] []]", false},
+		"one on another machine": {Grounds{on(1), elsewhere, on(2)}, "[[0 2] [] [1 3]]", true},
+		"in a container":         {Grounds{on(1), inside}, "[[0 2] [1 3]]", true},
+		"other CPUs":             {Grounds{on(1), few}, "[[] []]", false},
+		"a lost node":            {Grounds{on(1), {}, on(2)}, "[[0 2] [] [1 3]]", true},
+		"no numbers":             {Grounds{{Machine: "a", Process: 1}, {Machine: "a", Process: 2}}, "[[] []]", false},
+	} {
+		var got [][]int
+		for node := range c.all {
+			cpus, alone := c.all.Share(node)
+			if got = append(got, cpus); len(cpus) > 0 && alone != c.alone {
+				t.Errorf("%s: node %d is alone: %t", name, node, alone)
+			}
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%s: %v, want %s", name, got, c.want)
+		}
+	}
 }

@@ -177,6 +177,36 @@ func (all Grounds) Processors() (n int) {
 	return n
 }
 
+// Share is the CPUs of a node, if several processes with the same CPUs are nodes of its machine: as many for each, and
+// neighbours to each other. If there are more nodes than CPUs, some nodes have the same one, and alone is false. It has no CPUs if the
+// node is alone on its machine, or shares its process, or if the nodes do not have the same CPUs.
+func (all Grounds) Share(node int) (cpus []int, alone bool) {
+	type process struct {
+		host   string
+		number int
+	}
+	mine := all[node]
+	before, count, processes := 0, 0, make(map[process]bool)
+	for i, g := range all {
+		if g.Machine == "" || g.Machine != mine.Machine {
+			continue
+		}
+		if !slices.Equal(g.CPUs, mine.CPUs) {
+			return nil, false
+		}
+		if i < node {
+			before++
+		}
+		count++
+		processes[process{g.Host, g.Process}] = true
+	}
+	if count < 2 || len(processes) < count || len(mine.CPUs) == 0 {
+		return nil, false
+	}
+	from := before * len(mine.CPUs) / count
+	return mine.CPUs[from:max((before+1)*len(mine.CPUs)/count, from+1)], count <= len(mine.CPUs)
+}
+
 // claim says how much a place has of a part: tasks that On has put there, and bytes that Home
 // keeps there.
 type claim struct {
