@@ -150,7 +150,7 @@ func (n *Nodes) machines() spread.Machines {
 
 // share is the CPUs of this node, if other nodes of its machine have the others; nil: all that there are. alone: no other node has these.
 func (n *Nodes) share() (cpus []int, alone bool) {
-	if !n.many() {
+	if !n.many() || n.grounds == nil {
 		return nil, false
 	}
 	return n.grounds.Share(n.Number())

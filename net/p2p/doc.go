@@ -42,6 +42,7 @@
 //	internal/lease      who may still keep what, when nothing is heard
 //	internal/lane       frames in order, exactly once, over whatever stream there is
 //	internal/loan       memory that nodes of one machine lend each other
+//	internal/ring       bytes from one node to another through such memory
 //	internal/transport  the host, the gater, the identities
 //	quic                a carrier beside TCP with TLS
 //
@@ -54,6 +55,9 @@
 //     sender's [Memory], or is copied there, and the other node reads it in its own
 //     mapping of that memory (lend.go, borrow.go, internal/loan). Loans go by the
 //     control lane;
+//   - the frames of the control lane do not travel either: each node writes them to a ring in
+//     its memory, and the other one reads them there (internal/ring). While somebody calls
+//     [Node.Look], no node wakes another. Otherwise the writer rings a bell, once;
 //   - the windows of [Node.Fabric] are direct between them: memory that they share, and
 //     frames to other machines only (internal/window);
 //   - if one launcher has started all nodes, a silent one whose process runs is slow and

@@ -6,14 +6,18 @@
 // breaks, the next one goes on where it was. The lane asks for a stream by Peer.Call; the
 // node dials, says hello, and gives the stream to [Lane.Attach].
 //
+// Between nodes of one machine the frames go by rings in shared memory, and the stream only says when it is
+// over: see ring.go.
+//
 // A lane gets values of the node above it ([Node]), and calls it by three interfaces that
 // stand here: [Peer], [Parcels] and [Operations]. The package knows no membership, no
 // heartbeat and no window.
 //
 // # Locks
 //
-//	Lane.seat  a stream takes the place of another, until the old one has ended
-//	Lane.mu    the link and the stream; held for a moment, never while bytes move
+//	Lane.seat       a stream takes the place of another, until the old one has ended
+//	Stream.reading  somebody takes frames from the stream's ring, and calls receivers
+//	Lane.mu         the link and the stream; held for a moment, never while bytes move
 //
 // in this order. Lane.handing is held while the data lane hands a parcel to its receiver.
 package lane

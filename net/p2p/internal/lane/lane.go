@@ -258,7 +258,8 @@ func (l *Lane) AfterHanding(f func()) {
 const MostParcelHead = 48
 
 // Finish ends the lane for good. Frames that are not written yet are never
-// written. If sever is set, the stream ends now; otherwise it ends by itself.
+// written. If sever is set, the stream ends now; otherwise it ends by itself. It returns the newest stream, which may have
+// broken before and not have ended, or nil.
 func (l *Lane) Finish(why error, sever bool) *Stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -274,7 +275,7 @@ func (l *Lane) Finish(why error, sever bool) *Stream {
 	case sever:
 		l.sever(s, why)
 	}
-	return s
+	return l.last
 }
 
 // Match the errors of lanes by these.

@@ -32,7 +32,6 @@ import (
 // that is about to be lost: see lease.Tenure.
 type Arena struct {
 	arenaFile
-	Bell *Bell // nil if there is none
 	head int   // bytes
 	page int
 

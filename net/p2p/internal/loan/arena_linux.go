@@ -27,6 +27,7 @@ type arenaFile struct {
 	used  *used
 	fd    atomic.Int64 // -1 when it is closed
 	Offer Offer
+	Bell  *Bell // nil if there is none
 }
 
 // used is how much of the addresses was ever in use.
@@ -97,6 +98,9 @@ func (f *arenaFile) punch(pages []byte) {
 func (f *arenaFile) Close() {
 	if fd := f.fd.Swap(-1); fd >= 0 {
 		unix.Close(int(fd))
+		if f.Bell != nil {
+			unix.Close(f.Bell.rings) // only now: who maps the arena must not find another pipe in its place
+		}
 	}
 }
 

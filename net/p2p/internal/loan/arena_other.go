@@ -9,6 +9,7 @@ import "errors"
 type arenaFile struct {
 	bytes []byte
 	Offer Offer
+	Bell  *Bell
 }
 
 func newArena(int, int) (*Arena, error)     { return nil, errors.ErrUnsupported }
