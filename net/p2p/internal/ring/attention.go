@@ -10,6 +10,7 @@ type Attention struct {
 	mu      sync.Mutex
 	word    *atomic.Uint32 // odd: nobody looks
 	lookers int
+	steps
 }
 
 // In has the attention stand in a word that other nodes read.
@@ -24,6 +25,7 @@ func (a *Attention) In(word *atomic.Uint32) {
 
 // Begin says that one more looks, until End.
 func (a *Attention) Begin() {
+	a.point()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.lookers++; a.lookers == 1 && a.word != nil {
@@ -33,9 +35,11 @@ func (a *Attention) Begin() {
 
 // End says that one less looks, and reports whether nobody does now. Then the caller looks once more.
 func (a *Attention) End() (nobody bool) {
+	a.point()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.lookers--; a.lookers > 0 || a.word == nil {
+	a.lookers--
+	if a.saw(uint64(a.lookers)); a.lookers > 0 || a.word == nil {
 		return false
 	}
 	a.word.Add(1)

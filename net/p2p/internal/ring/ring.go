@@ -20,6 +20,7 @@ type Writer struct {
 	attention *atomic.Uint32 // of the other node
 	at        uint64
 	rung      uint32 // the attention for which it has rung
+	steps
 }
 
 // NewWriter makes the writer of a ring. It begins where the other node has read to.
@@ -32,15 +33,21 @@ func NewWriter(bytes []byte, written, read *atomic.Uint64, attention *atomic.Uin
 // At is how many bytes it has written.
 func (w *Writer) At() uint64 { return w.at }
 
-// Room is how many bytes Write would take.
-func (w *Writer) Room() int { return max(0, Size-int(w.at-w.read.Load())) }
+// Room is how many bytes Write would take. If the other node counts more than is written, or less than there
+// can be, it is 0.
+func (w *Writer) Room() int {
+	w.point()
+	return Size - int(min(Size, w.at-w.saw(w.read.Load())))
+}
 
 // Write writes as many bytes as there is room for, and returns how many.
 func (w *Writer) Write(b []byte) int {
 	n := min(len(b), w.Room())
 	at := int(w.at % Size)
+	w.point()
 	copy(w.bytes, b[copy(w.bytes[at:], b[:n]):n])
 	w.at += uint64(n)
+	w.point()
 	w.written.Store(w.at)
 	return n
 }
@@ -48,7 +55,8 @@ func (w *Writer) Write(b []byte) int {
 // Rings reports whether the writer must ring: nobody looks, and it has not rung since that is so. Call it
 // after Write.
 func (w *Writer) Rings() bool {
-	now := w.attention.Load()
+	w.point()
+	now := uint32(w.saw(uint64(w.attention.Load())))
 	rings := now%2 == 1 && now != w.rung
 	if rings {
 		w.rung = now
@@ -62,6 +70,7 @@ type Reader struct {
 	written *atomic.Uint64 // of the other node
 	read    *atomic.Uint64 // its own word
 	at      uint64
+	steps
 }
 
 // NewReader makes the reader of a ring whose writer begins behind so many bytes.
@@ -71,19 +80,27 @@ func NewReader(bytes []byte, written, read *atomic.Uint64, at uint64) *Reader {
 }
 
 // Empty reports whether Read would find nothing.
-func (r *Reader) Empty() bool { return r.written.Load() == r.at }
+func (r *Reader) Empty() bool { return r.there() == 0 }
+
+// there is how many bytes it has not read.
+func (r *Reader) there() uint64 {
+	r.point()
+	return r.saw(r.written.Load()) - r.at
+}
 
 // Read reads what is there, and returns how many bytes. It does not wait.
 func (r *Reader) Read(b []byte) (int, error) {
-	there := r.written.Load() - r.at
+	there := r.there()
 	if there > Size {
 		return 0, fmt.Errorf("%w: %d", ErrRange, there)
 	}
 	n := min(len(b), int(there))
 	at := int(r.at % Size)
+	r.point()
 	k := copy(b[:n], r.bytes[at:])
 	copy(b[k:n], r.bytes)
 	r.at += uint64(n)
+	r.point()
 	r.read.Store(r.at)
 	return n, nil
 }
