@@ -1,8 +1,6 @@
 package lane
 
 import (
-	"io"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,21 +42,20 @@ func (l *Lane) turn() *turn {
 // full is how long a writer waits for room in a ring.
 const full = 50 * time.Microsecond
 
-// toRing writes to the ring.
+// toRing writes whole frames to the ring, all at once: so a reader never finds a part of a frame, and never waits for
+// the rest. On the control lane no frame is as large as a ring, and bulk lies behind its header.
 func (s *Stream) toRing(b []byte) error {
-	for {
-		b = b[s.to.ring.Write(b):]
-		if s.to.ring.Rings() {
-			s.to.to.Wake()
-		}
-		if len(b) == 0 {
-			return nil
-		}
+	for s.to.ring.Room() < len(b) {
 		if s.severed() {
 			return errSevered
 		}
 		time.Sleep(full)
 	}
+	s.to.ring.Write(b)
+	if s.to.ring.Rings() {
+		s.to.to.Wake()
+	}
+	return nil
 }
 
 func (s *Stream) severed() bool {
@@ -71,9 +68,8 @@ func (s *Stream) severed() bool {
 type inbound struct {
 	ring *ring.Reader // nil: it reads from raw
 
-	reading sync.Mutex  // held while frames are taken from the ring, and for the fields below
-	fault   error       // why no more are taken
-	over    atomic.Bool // nothing more is written to the ring
+	reading sync.Mutex // held while frames are taken from the ring
+	fault   error      // why no more are taken
 }
 
 // follow has the stream read from a ring from now on.
@@ -87,26 +83,23 @@ func (s *Stream) follow(f wire.Ring) error {
 	if err != nil {
 		return Protocol("%v", err)
 	}
-	s.ring, s.in = r, wire.NewInput(&counted{patient{s}, &l.node.Counts.BytesIn}, l.node.MaxBulk)
+	s.ring, s.in = r, wire.NewInput(&counted{whole{s}, &l.node.Counts.BytesIn}, l.node.MaxBulk)
 	return nil
 }
 
-// patient reads from the ring of a stream, at least a byte. It is asked only if a frame has begun, and waits for the
-// rest of it.
-type patient struct{ s *Stream }
+// whole reads from the ring of a stream. It is asked only if a frame has begun, and all of it is there then.
+type whole struct{ s *Stream }
 
 // Read implements io.Reader.
-func (p patient) Read(b []byte) (int, error) {
-	for {
-		over := p.s.over.Load()
-		if n, err := p.s.ring.Read(b); n > 0 || err != nil {
-			return n, err
-		}
-		if over {
-			return 0, io.EOF
-		}
-		runtime.Gosched()
+func (w whole) Read(b []byte) (int, error) {
+	n, err := w.s.ring.Read(b)
+	switch {
+	case err != nil:
+		return 0, Protocol("%v", err)
+	case n == 0:
+		return 0, Protocol("a part of a frame in a ring")
 	}
+	return n, nil
 }
 
 // more reports whether there is something to read.
@@ -138,13 +131,13 @@ func (s *Stream) look(wait bool) (some bool) {
 func (s *Stream) readRing() error {
 	n := s.lane.node
 	n.rings.change(func(all []*Stream) []*Stream { return append(slices.Clone(all), s) })
-	s.look(true) // what came before the others knew of it
+	for s.look(true) { // what came before the others knew of it
+	}
 	var none [1]byte
 	k, err := s.raw.Read(none[:])
 	if k > 0 {
 		err = Protocol("bytes behind a ring")
 	}
-	s.over.Store(true)
 	n.rings.change(func(all []*Stream) []*Stream {
 		return slices.DeleteFunc(slices.Clone(all), func(o *Stream) bool { return o == s })
 	})

@@ -142,7 +142,7 @@ func (s *Stream) flush(pieces []engine.Piece) error {
 			}
 			joined = joined[:0]
 		}
-		if len(p.Bytes) <= joinUpTo {
+		if len(p.Bytes) <= joinUpTo || s.to != nil { // a ring has whole pieces: see toRing
 			joined = p.Append(joined)
 			continue
 		}

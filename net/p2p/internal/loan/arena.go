@@ -32,7 +32,7 @@ import (
 // that is about to be lost: see lease.Tenure.
 type Arena struct {
 	arenaFile
-	head int   // bytes
+	head int // bytes
 	page int
 
 	mu     sync.Mutex

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// Size is how many bytes a ring has: a power of two.
-const Size = 256 << 10
+// Size is how many bytes a ring has: a power of two, more than the largest frame.
+const Size = 2 << 20
 
 // ErrRange is a ring whose writer counts bytes that cannot be there.
 var ErrRange = errors.New("more bytes are written to a ring than it has")
