@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/orwl/go-orwl/internal/queue"
 	"github.com/orwl/go-orwl/net/node"
@@ -322,6 +323,31 @@ func (x *across) finish(ctx context.Context, bodies <-chan struct{}) {
 	}
 	if _, err := x.rt.gather(ctx, "ran", nil); err != nil {
 		x.rt.stop(x.p.run, err)
+	}
+}
+
+// unheard is for how long a message of another node waits at most for a worker that attends to it.
+const unheard = 5 * time.Millisecond
+
+// listens takes what comes from other nodes now and then, until stop: a worker that attends to it may be in a body that takes longer
+// than usual, or never ends.
+func (x *across) listens() (stop func()) {
+	again, ended := time.NewTicker(unheard), make(chan struct{})
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			select {
+			case <-again.C:
+				x.nodes.node.Look()
+			case <-ended:
+				return
+			}
+		}
+	})
+	return func() {
+		again.Stop()
+		close(ended)
+		all.Wait()
 	}
 }
 

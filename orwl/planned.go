@@ -324,6 +324,9 @@ func (rt *Runtime) runPlan(r *run) {
 			rt.work(p, w)
 		})
 	}
+	if p.across != nil {
+		defer p.across.listens()()
+	}
 	var bodies sync.WaitGroup
 	for _, t := range tasks {
 		if t.step == nil {
