@@ -36,8 +36,8 @@ func (r *player) timed(name string, call func() error) error {
 	return nil
 }
 
-// playEpochs makes each kind of epoch once in a round. Every rank takes part in all, and its times
-// count.
+// playEpochs makes each kind of epoch once in a round. Every rank takes part in all but the one that is made alone, and its
+// times count.
 func playEpochs(r *player) error {
 	e, ranks := r.epoch, rma.Rank(r.tree.Ranks())
 	me, partner := r.w.Rank(), r.partner()
@@ -53,12 +53,19 @@ func playEpochs(r *player) error {
 			return e.Unlock(partner)
 		}
 	}
+	all := func() error {
+		if err := e.LockAll(r.ctx); err != nil {
+			return err
+		}
+		return e.UnlockAll()
+	}
 	kinds := []struct {
-		name string
-		call func() error
+		name  string
+		alone bool // the last rank makes it, and the others wait
+		call  func() error
 	}{
-		{"fence", func() error { return e.Fence(r.ctx) }},
-		{"pscw", func() error {
+		{"fence", false, func() error { return e.Fence(r.ctx) }},
+		{"pscw", false, func() error {
 			for _, step := range []func() error{
 				func() error { return e.Post(r.ctx, neighbours) }, func() error { return e.Start(r.ctx, neighbours) },
 				e.Complete, func() error { return e.Wait(r.ctx) },
@@ -69,15 +76,11 @@ func playEpochs(r *player) error {
 			}
 			return nil
 		}},
-		{"lock shared", locked(epoch.Shared)},
-		{"lock exclusive", locked(epoch.Exclusive)},
-		{"lock all", func() error {
-			if err := e.LockAll(r.ctx); err != nil {
-				return err
-			}
-			return e.UnlockAll()
-		}},
-		{"put and flush", func() error {
+		{"lock shared", false, locked(epoch.Shared)},
+		{"lock exclusive", false, locked(epoch.Exclusive)},
+		{"lock all", false, all},
+		{"lock all, alone", true, all},
+		{"put and flush", false, func() error {
 			r.w.Put(partner, r.strips, 1)
 			r.w.Flush(partner)
 			return r.w.Err()
@@ -87,6 +90,9 @@ func playEpochs(r *player) error {
 		for _, k := range kinds {
 			if err := r.meet(); err != nil {
 				return 0, err
+			}
+			if k.alone && me != ranks-1 {
+				continue
 			}
 			if err := r.timed(k.name, k.call); err != nil {
 				return 0, err

@@ -22,7 +22,7 @@ func TestMatchLocks(t *testing.T) {
 		"clof-*-tts-clh": "CLoF-TTS-TTS-CLH CLoF-TKT-TTS-CLH CLoF-MCS-TTS-CLH CLoF-CLH-TTS-CLH CLoF-HEM-TTS-CLH " +
 			"CLoF-HEM-AH-TTS-CLH CLoF-Reciprocating-TTS-CLH",
 		"clof-*-*-*-*-*": "error: lab: no lock \"clof-*-*-*-*-*\"",
-		"rma-*":          "RMA-MCS RMA-RW RMA-RW+ RMA-RW-A",
+		"rma-*":          "RMA-MCS RMA-RW RMA-RW+ RMA-RW-A RMA-MCS-Acc",
 		"dmcs,cmcsmcs":   "D-MCS C-MCS-MCS",
 		"nosuch":         "error: lab: no lock \"nosuch\": want a name that orwl locks lists, a pattern, or all",
 		"[":              "error: lab: \"[\" is no pattern",

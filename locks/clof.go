@@ -66,7 +66,7 @@ type ofElement struct {
 	remembering
 	words [len(memo{})]word
 	n     int  // of the words
-	last  memo // the rank has read or written it
+	last  memo // what the rank has read
 	fresh bool // alone has read last
 }
 
@@ -91,7 +91,7 @@ func (e *ofElement) read() {
 	e.resume(e.last)
 }
 
-// write leaves what the rank remembers to the next one.
+// write leaves what the rank remembers to the next one. The rank has read before.
 func (e *ofElement) write() {
 	now := e.memo()
 	for i := range e.n {
@@ -99,7 +99,6 @@ func (e *ofElement) write() {
 			e.words[i].Store(now[i])
 		}
 	}
-	e.last = now
 }
 
 // enter implements part.

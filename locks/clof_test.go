@@ -104,3 +104,22 @@ func TestCLoFLevels(t *testing.T) {
 		}
 	}
 }
+
+// A rank of a CLoF waits at its node, or above it. Rank 2 of the other node waits for the rack, whose share is one, and
+// has the lock of all after that without a wait. Rank 0 waits nowhere.
+func TestCLoFCounts(t *testing.T) {
+	for _, name := range []string{"CLoF-TKT-MCS-CLH", "CLoF-MCS-CLH-HEM", "CLoF-HEM-TKT-MCS"} {
+		v := newVisitors(t, name, "rack:2 node:2 core:2", locks.Options{TL: []int{1, 1, 9}})
+		must(v.m[0].Acquire(context.Background()))
+		v.comes(2)
+		v.m[0].Release()
+		v.all.Wait()
+		var sum locks.Counts
+		for _, c := range v.l.Counts() {
+			sum = sum.Add(c)
+		}
+		if want := (locks.Counts{Acquired: 2, Upper: 2, UpperWaited: 1}); sum != want {
+			t.Errorf("%s: counted %+v, want %+v", name, sum, want)
+		}
+	}
+}

@@ -126,7 +126,7 @@ func TestExhaust(t *testing.T) {
 // one is a neighbour of the home. In DecLock and ShiftLock ranks read or write.
 func TestExhaustMore(t *testing.T) {
 	rings.Computes(t)
-	for _, c := range []struct{ name, machine string }{{"ALock", "node:3 core:1"}, {"DecLock", "core:4"}, {"ShiftLock", "core:3"}} {
+	for _, c := range []struct{ name, machine string }{{"ALock", "node:3 core:1"}, {"DecLock", "core:4"}, {"ShiftLock", "core:3"}, {"MCSCR", "core:4"}, {"Reciprocating", "core:4"}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			spec := specOf(t, c.name)

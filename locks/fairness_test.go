@@ -173,6 +173,7 @@ func TestBatches(t *testing.T) {
 		{"MCSCR", 1, []int{1, 2, 3, 4}, []int{2, 1, 4, 3}},
 		{"MCSCR", 2, []int{1, 2, 3, 4}, []int{2, 4, 1, 3}},
 		{"MCSCR", 3, []int{1, 2, 3, 4, 5, 6}, []int{2, 4, 6, 1, 5, 3}},
+		{"MCSCR", 4, []int{1, 2, 3, 4, 5, 6}, []int{2, 4, 6, 5, 1, 3}},
 	} {
 		for _, way := range []way{byOperations, direct} {
 			t.Run(fmt.Sprintf("%s/%d/%v/%s", c.lock, c.batch, c.arrivals, way), func(t *testing.T) {

@@ -27,7 +27,8 @@ import (
 //
 // Words: a node of mcs.go, and prev, which names the parked rank that came after.
 //
-// Invariant: every waiter stands in the queue or in the list. Only the holder knows the list. It culls
+// Invariant: every waiter stands in the queue or in the list. Only the holder knows the list. The list is empty if
+// head is zero, and rear says nothing then. The holder culls
 // a node that has a successor, since ranks that line up write the last node's next. If the
 // tail is zero no rank is parked.
 //
@@ -99,9 +100,7 @@ func (q *malthusian) empties() bool {
 		q.link(newest, older)
 		return false
 	}
-	if q.head = older; older == 0 {
-		q.rear = 0
-	}
+	q.head = older
 	q.give(newest, q.run+1, q.head, q.rear)
 	return true
 }
@@ -110,7 +109,7 @@ func (q *malthusian) empties() bool {
 func (q *malthusian) revive() {
 	eldest := q.rear
 	if eldest == q.head {
-		q.head, q.rear = 0, 0
+		q.head = 0
 	} else {
 		prev := q.side.at(Rank(eldest-1), mcscrPrev)
 		if q.rear = prev.Load(); q.rear == 0 {

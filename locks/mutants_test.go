@@ -89,7 +89,7 @@ const explorations = "TestExhaust|TestExhaustMore|TestSeeds|TestLarge|TestCrashS
 
 // orders are the tests of the order in which ranks get a lock, and of rules. All together take three seconds.
 const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestWaitersThatStay|TestGoneWriter.*|" +
-	"TestHighHasItsShare|TestCNA.*|TestCST.*|TestCLoFLevels|TestCLoFByName|TestReciprocating.*|TestTWAWaitsApart|TestSurvivors.*|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
+	"TestHighHasItsShare|TestCNA.*|TestCST.*|TestCLoFLevels|TestCLoFByName|TestCLoFCounts|TestMCSCRAlone|TestReciprocating.*|TestTWAWaitsApart|TestSurvivors.*|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
 	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning|TestWriterMindsTuning|TestMindsTunedTR)$"
 
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at

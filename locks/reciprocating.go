@@ -79,7 +79,7 @@ func (r *reciprocal) enter(context.Context) (grant uint64, err error) {
 		r.gate.Store(0)
 	}
 	below := r.arrivals.Swap(r.name)
-	if r.succ, r.stop = below&^recLocked, r.name; below == 0 {
+	if r.succ, r.stop = below, r.name; below == 0 {
 		return none, r.side.decided()
 	}
 	gate, err := r.gate.await(forever(), rma.IsNot(0))
@@ -87,7 +87,7 @@ func (r *reciprocal) enter(context.Context) (grant uint64, err error) {
 		return none, r.side.fail(err)
 	}
 	r.stale = true
-	if r.stop = gate & recName; r.succ == r.stop { // the segment ends here
+	if r.stop = gate & recName; r.succ == r.stop { // the segment ends here, at a name or at locked
 		r.succ, r.stop = 0, recLocked
 	}
 	return gate >> recGrant, nil

@@ -58,7 +58,7 @@ import (
 //
 // Cost, away from the own element's tail rank: a swap to acquire and a CAS to release if the
 // lock is in the element. If it is in another one, a CAS there, and for every element through
-// which it went meanwhile a CAS and a Get. A rank that waits tries again and again.
+// which it went meanwhile a CAS. A rank that waits tries again and again.
 type rh struct {
 	side
 	element int    // the own one
@@ -141,10 +141,10 @@ func (l *rh) goFor(element int) (grant uint64) {
 	b := backoff{l.o.RemoteBackoff.Min, l.o.RemoteBackoff.Max}
 	for !l.broken() {
 		theirs := l.statusOf(element)
-		if theirs.CompareAndSwap(l.to(element), l.to(l.element)) {
+		found := l.w.CAS(theirs.Target, theirs.Disp, l.to(element), l.to(l.element))
+		if found == l.to(element) {
 			break
 		}
-		found := theirs.Load()
 		if found&rhKind == 0 {
 			element = l.named(found)
 			continue
@@ -195,7 +195,7 @@ func (l *rh) tryGoFor(element int) bool {
 func (l *rh) Release() {
 	switch {
 	case !l.end(writing):
-	case l.status.CompareAndSwap(l.held(), l.to(l.element)):
+	case l.tl > 1 && l.status.CompareAndSwap(l.held(), l.to(l.element)): // with 1 it is free for all, whether or not a neighbour waits
 		l.status.wake() // a rank of another element may wait
 	case l.run < l.tl:
 		l.counts.passed.Inc()

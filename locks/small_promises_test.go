@@ -166,6 +166,39 @@ func TestFailedWindowEndsRelease(t *testing.T) {
 	}
 }
 
+// Rank 4 of MCSCR gives the lock to the eldest of two parked ranks. If its window fails meanwhile, it touches no word of a
+// rank that there is not. Rank 0 has parked rank 1, and rank 2 rank 3.
+func TestFailedWindowEndsRevive(t *testing.T) {
+	for n := 1; n < 8; n++ {
+		l, f := onMem(t, "MCSCR", "core:5", locks.Options{Batch: 2, Operations: true})
+		var m [5]locks.Mutex
+		var last *failing
+		has := make(chan int, len(m))
+		for p := range m {
+			w, err := f.Window(locks.Rank(p))
+			must(err)
+			last = &failing{Window: w}
+			waits := make(chan struct{})
+			m[p] = l.At(lockstest.Watch(last, func() { close(waits) }))
+			if p == 0 {
+				must(m[p].Acquire(context.Background()))
+				continue
+			}
+			go func() {
+				if m[p].Acquire(context.Background()) == nil {
+					has <- p
+				}
+			}()
+			<-waits
+		}
+		for holder := 0; holder < 4; holder = <-has {
+			m[holder].Release()
+		}
+		last.n = n
+		m[4].Release()
+	}
+}
+
 // A reader of RMA-RW that has stepped back, and whose window fails before it comes again, has no lock.
 func TestFailedWindowEndsStepBack(t *testing.T) {
 	for n := 1; n < 9; n++ {
@@ -300,6 +333,27 @@ func TestReciprocatingSegment(t *testing.T) {
 	if want := []int{4, 3, 2, 1}; !slices.Equal(order, want) {
 		t.Errorf("the order is %v, want %v", order, want)
 	}
+}
+
+// A holder of MCSCR is not alone while a rank is parked. Rank 0 parks rank 1, and nobody waits behind rank 2.
+func TestMCSCRAlone(t *testing.T) {
+	v := newVisitors(t, "MCSCR", "core:3", locks.Options{})
+	must(v.m[0].Acquire(context.Background()))
+	parked := acquireAsync(v.m[1])
+	<-v.waits[1]
+	next := acquireAsync(v.m[2])
+	<-v.waits[2]
+	v.m[0].Release()
+	wait(t, next)
+	if v.m[2].(locks.Cohort).Alone() {
+		t.Error("rank 2 is alone, though rank 1 is parked")
+	}
+	v.m[2].Release()
+	wait(t, parked)
+	if !v.m[1].(locks.Cohort).Alone() {
+		t.Error("rank 1 is not alone, though no other rank has come")
+	}
+	v.m[1].Release()
 }
 
 // Of the ranks that wait for TWA one at most awaits the word that is served. The others have slots

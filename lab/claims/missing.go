@@ -29,6 +29,7 @@ func Missing() []Gap {
 		{"CACM18 §2.5, §3, §4", "exact models of each function", "the text at hand is a fragment that ends with §2.4"},
 		{"TOPC19 Fig. 8", "message rates by size", "a study takes 20 s. Played once, MCS, P-MCS-MCS, P-HMCS-MCS and P-HMCS-HMCS differ by 91 % at 64 bytes, and by 2 % at 64 KiB"},
 		{"TOPC19 Fig. 2-7", "the steps at 24, 46 and 68 threads", "three numbers of threads are played: one NUMA node, one socket and both. A server runs on 2 s of a processor for each point"},
+		{"Uffmann22 benchmark 4.1", "a free RMA-MCS is slower than D-MCS by about 1.5 us, on each node", "the price of a call on coolmuc-2 is derived from it"},
 		{"Uffmann22 benchmarks 4.5, 4.8, 4.10", "existing locks and D-MCS's optimisations on one node, with work or waits", "they are about Intel MPI's lock, which is proprietary, and about the part of a lock's time that is not critical, which no benchmark here measures"},
 		{"Uffmann22 benchmarks 4.11, 4.12", "four steps of dash::Mutex", "the table has the first and the last step: §4.3.2"},
 		{"Uffmann22 benchmarks 5.16c, d", "SHFL's parts on one node", "they confirm 5.16a and 5.16f, in the text's words"},

@@ -34,14 +34,6 @@ func alike(share float64, name string, x float64, figures ...string) Judge {
 	}
 }
 
-// more claims that a figure is about so much larger for a than for b, at x.
-func more(figure string, by float64, a, b string, x float64) Judge {
-	return func(d *Data) (string, bool) {
-		v := d.of(figure, a, x) - d.of(figure, b, x)
-		return fmt.Sprintf("%s of %s is %.3g more than of %s", figure, a, v, b), v >= by/tolerance && v <= by*tolerance
-	}
-}
-
 // from are scenarios of UPB, by where the rank lives that takes the lock. Any rank may have had it before.
 func from(place string) []string { return []string{"1" + place, "2" + place, "3" + place} }
 

@@ -20,7 +20,7 @@ func workHemlock() Study {
 			{Text: "a local CLH is slower than a local MCS", Judge: ordered(5, "C-MCS-CLH", "C-MCS-MCS")},
 			{Text: "AH makes C-MCS-HEM faster", Judge: ordered(5, "C-MCS-HEM", "C-MCS-HEM-AH")},
 			{Text: "C-MCS-HEM with CTR, AH and an inline count is the fastest", Judge: faster(1, "C-MCS-HEM-AH", 5, "C-MCS-MCS", "C-MCS-CLH", "C-MCS-HEM"),
-				Why: whyOwn + "With 170 ns for both, and if the successor does not wait until its clearing store is done, C-MCS-HEM-AH makes 0.97 of C-MCS-MCS"},
+				Why: whyClear},
 		},
 	}
 }
@@ -46,7 +46,7 @@ func waitsHemlock() Study {
 		Claims: []Claim{
 			{Text: "without a wait a local MCS is the fastest", Judge: all(ordered(0, "C-MCS-CLH", "C-MCS-MCS"), ordered(0, "C-MCS-HEM-AH", "C-MCS-MCS"))},
 			{Text: "with 0.25 us CLH and the optimised Hemlock are faster", Judge: all(ordered(.25, "C-MCS-MCS", "C-MCS-CLH"), ordered(.25, "C-MCS-MCS", "C-MCS-HEM-AH")),
-				Why: whyOwn + "With 170 ns for both CLH is 1.03 times as fast as MCS. Hemlock stays slower (0.81): its successor also clears the word"},
+				Why: whyClear + ". CLH and MCS differ by 1 %"},
 			{Text: "with longer waits there is no difference (5 % here)", Judge: withinAt(.05, 1, "C-MCS-MCS", "C-MCS-CLH", "C-MCS-HEM-AH")},
 		},
 	}

@@ -3,7 +3,10 @@
 //
 //	lock              what it has                                  the step after it
 //	D-MCS-Acc         hands over by an Accumulate                  D-MCS: a Put
+//	RMA-MCS-Acc       the same, and each access is a call          RMA-MCS: a Put, and only what it needs
 //	dash::Mutex-FAO   makes itself known by a FetchOp              dash::Mutex: a Put
+//	CLH-printed       marks its node before it lines up            CLH: turns
+//	CLH-NUMA-printed  the same                                     CLH-NUMA: turns
 //	HEM-printed       a release waits for the successor            HEM: no rank waits before it needs to
 //	HEM-Overlap       a rank that comes again waits for it         HEM: the same
 //

@@ -31,7 +31,23 @@ func All() []Lock {
 			costOfHemlock, newHemlock(false)),
 		row("HEM-Overlap", "Uffmann22 §5.4.4", "the printed Overlap: the rank waits for that before it comes again", hemlock,
 			costOfHemlock, newHemlock(true)),
+		row("CLH-printed", "Uffmann22 §5.3.1", "CLH that marks its node before it lines up", locks.Words{Home: 2, Rank: 1},
+			locks.Cost{Uncontended: locks.Operations{Atomics: 1, Puts: 2, Gets: 1}, Contended: locks.Operations{Atomics: 1, Puts: 2, Gets: 2}}, newCLH(false)),
+		row("CLH-NUMA-printed", "Uffmann22 §5.3.2", "CLH for NUMA that marks its node before it lines up", locks.Words{Home: 2, Rank: 2},
+			locks.Cost{Uncontended: locks.Operations{Atomics: 3, Puts: 1}, Contended: locks.Operations{Atomics: 3, Puts: 2}}, newCLH(true)),
+		ofTree(row("RMA-MCS-Acc", "HPDC16 §3; Uffmann22 §3.3", "RMA-MCS by calls only, which hands over by Accumulate", locks.Words{},
+			locks.Cost{Uncontended: locks.Operations{Atomics: 4, Puts: 3, Gets: 1}, Contended: locks.Operations{Atomics: 1, Puts: 2}}, newRMAMCS)),
 	}
+}
+
+// ofTree makes a row that of a tree of queues.
+func ofTree(l Lock) Lock {
+	l.Fairness, l.FIFO = "50 in a row inside an element", false
+	l.Words = func(t *topology.Tree, _ locks.Options) locks.Words {
+		return locks.Words{Home: 1, Rank: rmaWords * t.Levels()}
+	}
+	l.New = maker(l.Spec, newRMAMCS)
+	return l
 }
 
 // words are where a lock has its words.
@@ -41,6 +57,7 @@ type words struct {
 	rank   rma.Disp // the first one at every rank
 	number uint64   // of the lock in its set, from 1
 	direct bool     // by atomic instructions where ranks share memory
+	tree   *topology.Tree
 }
 
 func row(name, paper, about string, takes locks.Words, cost locks.Cost, algorithm func(*side, words) algorithm) Lock {
@@ -48,14 +65,19 @@ func row(name, paper, about string, takes locks.Words, cost locks.Cost, algorith
 		Name: name, Paper: paper, About: about, Fairness: "FIFO", FIFO: true, Operations: !takes.Shared, Cost: cost,
 		Words: func(*topology.Tree, locks.Options) locks.Words { return takes },
 	}}
-	l.New = func(f rma.Fabric, o locks.Options) (func(w rma.Window) locks.Mutex, error) {
-		set, err := newSet(l.Spec, algorithm, f, 1, o)
+	l.New = maker(l.Spec, algorithm)
+	return l
+}
+
+// maker allocates one lock.
+func maker(s locks.Spec, algorithm func(*side, words) algorithm) func(rma.Fabric, locks.Options) (func(rma.Window) locks.Mutex, error) {
+	return func(f rma.Fabric, o locks.Options) (func(w rma.Window) locks.Mutex, error) {
+		set, err := newSet(s, algorithm, f, 1, o)
 		if err != nil {
 			return nil, err
 		}
 		return set[0], nil
 	}
-	return l
 }
 
 // newSet allocates n locks at one home, which is o's. Their ranks have words for one.
@@ -68,8 +90,9 @@ func newSet(s locks.Spec, algorithm func(*side, words) algorithm, f rma.Fabric, 
 	}
 	const line = 8 // words
 	takes := s.WordsOn(f.Topology())
-	tails := (n*takes.Home + line - 1) / line * line
-	base, err := f.Alloc(tails + line)
+	lines := func(words int) int { return (words + line - 1) / line * line }
+	tails := lines(n * takes.Home)
+	base, err := f.Alloc(tails + lines(takes.Rank))
 	if err != nil {
 		return nil, fmt.Errorf("printed: %s: %w", s.Name, err)
 	}
@@ -79,7 +102,7 @@ func newSet(s locks.Spec, algorithm func(*side, words) algorithm, f rma.Fabric, 
 	for k := range n {
 		at := words{
 			home: o.Home, tail: base + rma.Disp(k), rank: base + rma.Disp(tails),
-			number: uint64(k) + 1, direct: !s.Operations && !o.Operations,
+			number: uint64(k) + 1, direct: !s.Operations && !o.Operations, tree: f.Topology(),
 		}
 		var sides sync.Map // rank: its side
 		set = append(set, func(w rma.Window) locks.Mutex {

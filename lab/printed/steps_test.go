@@ -150,3 +150,45 @@ func TestStepsGain(t *testing.T) {
 	}
 	t.Logf("D-MCS %v, D-MCS-Acc %v, dash::Mutex %v, dash::Mutex-FAO %v", put, acc, dash, fao)
 }
+
+// TestTreeHasItsShare lets six neighbours have RMA-MCS-Acc as often as they can, 300 times together, and a rank of another
+// element once. It waits until the neighbours have had the lock 50 times in a row, at most.
+func TestTreeHasItsShare(t *testing.T) {
+	rings.Computes(t)
+	on, err := sim.MachineByName("coolmuc-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	had, before, after := 0, 0, 0
+	p := sim.System{Topology: machine(t, "node:2 core:6"), Setup: func(f *sim.Fabric) (sim.Program, error) {
+		had = 0
+		at, err := named(t, "RMA-MCS-Acc").New(f, locks.Options{})
+		return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+			m, turns := at(w), 50
+			switch w.Rank() {
+			case 6:
+				w.(*sim.Window).Compute(40 * time.Microsecond)
+				w.Get(w.Rank(), 0) // after that time
+				before, turns = had, 1
+			case 7, 8, 9, 10, 11:
+				return nil
+			}
+			for range turns {
+				if err := m.Acquire(ctx); err != nil {
+					return err
+				}
+				if had++; w.Rank() == 6 {
+					after = had
+				}
+				m.Release()
+			}
+			return nil
+		}}, err
+	}}.Predict(on, 1)
+	if p.Failure != nil {
+		t.Fatal(p.Failure)
+	}
+	if n := after - before; n > locks.DefaultTL || before < 1 || before > 100 {
+		t.Errorf("the stranger came after %d acquisitions, and had the lock %d later", before, n)
+	}
+}

@@ -204,7 +204,7 @@ func (p *predictor) dispatch(r *rank) {
 		p.spare = c.next
 	}
 	c.request, c.origin = r.request, r
-	r.now += p.costs[p.topology.Common(r.id, c.target)].issue
+	r.now += p.pricesOf(r, &c.request)[p.topology.Common(r.id, c.target)].issue
 	r.fly(c.target)
 	if p.crosses(r, &c.request) && r.now > p.agenda.next() {
 		p.agenda.push(event{at: r.now, kind: eventTakeoff, flight: c})

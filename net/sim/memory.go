@@ -178,24 +178,25 @@ func (l *cacheLine) from(place int32, change bool) (from int32, held bool) {
 type lines struct {
 	words     int // of symmetric memory at a rank
 	symmetric []cacheLine
-	dynamic   map[dynamicLine]*cacheLine
+	dynamic   map[address]*cacheLine // by its first word
 }
 
-type dynamicLine struct {
+// address is a word of a rank.
+type address struct {
 	target rma.Rank
 	disp   rma.Disp
 }
 
 func newLines(ranks, words int) lines {
 	n := (words + lineWords - 1) / lineWords
-	return lines{words: n, symmetric: make([]cacheLine, ranks*n), dynamic: make(map[dynamicLine]*cacheLine)}
+	return lines{words: n, symmetric: make([]cacheLine, ranks*n), dynamic: make(map[address]*cacheLine)}
 }
 
 func (l *lines) at(target rma.Rank, disp rma.Disp) *cacheLine {
 	if !disp.IsDynamic() {
 		return &l.symmetric[int(target)*l.words+int(disp)/lineWords]
 	}
-	at := dynamicLine{target, disp &^ (lineWords - 1)}
+	at := address{target, disp &^ (lineWords - 1)}
 	line := l.dynamic[at]
 	if line == nil {
 		line = new(cacheLine)

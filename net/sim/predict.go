@@ -95,6 +95,11 @@ func newPredictor(s System, machine model.Model) *predictor {
 	p.busy, p.watch = make([]int64, ranks), make([]map[rma.Disp][]*rank, ranks)
 	p.costs = pricesOf(machine.Costs(s.Topology))
 	p.uncalled = withoutCall(machine.Costs(s.Topology), machine.Direct)
+	if p.uncalled != nil {
+		for _, r := range p.ranks {
+			r.mapped = make(map[address]bool)
+		}
+	}
 	for _, c := range p.costs {
 		p.anyCoherent = p.anyCoherent || c.coherent
 	}

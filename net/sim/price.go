@@ -57,6 +57,7 @@ func withoutCall(costs []model.LevelCost, d *model.Direct) []price {
 			for _, of := range []*model.Cost{&c.Put, &c.Get, &c.Atomic, &c.Shared} {
 				of.Alpha = max(0, of.Alpha-d.Call)
 			}
+			c.Issue = max(0, c.Issue-d.Call)
 		}
 	}
 	return pricesOf(costs)
@@ -85,13 +86,19 @@ func (p *predictor) isAtomic(q *request) bool {
 	return false
 }
 
+// pricesOf are the prices for r's request, by level. A rank that reaches a word by instructions also waits for it, and
+// wakes others, without a call of the library. A rank that waits reads its own memory without a call, too.
+func (p *predictor) pricesOf(r *rank, q *request) []price {
+	if p.uncalled != nil && (q.direct() || q.kind == opAwait && q.target == r.id || r.mapped[address{q.target, q.disp}]) {
+		return p.uncalled
+	}
+	return p.costs
+}
+
 // fare is the price of an operation for r as things are now. Between ranks that share
 // memory it depends on which rank has the word's cache line.
 func (p *predictor) fare(r *rank, q *request) *fare {
-	costs := p.costs
-	if q.direct() && p.uncalled != nil {
-		costs = p.uncalled
-	}
+	costs := p.pricesOf(r, q)
 	price := &costs[p.topology.Common(r.id, q.target)]
 	if p.looksForRanks(q) {
 		return &p.direct.load

@@ -40,10 +40,11 @@ type rank struct {
 	cancel context.CancelFunc
 
 	// When predicting, in picoseconds:
-	now      int64 // the rank's time
-	home     int64 // when the last acknowledgement of its arrived operations is back
-	flushing bool  // it waits in a flush for its last arrival
-	listed   bool  // watch lists it under the word that it awaits
+	now      int64            // the rank's time
+	home     int64            // when the last acknowledgement of its arrived operations is back
+	flushing bool             // it waits in a flush for its last arrival
+	listed   bool             // watch lists it under the word that it awaits
+	mapped   map[address]bool // the words that it reaches by instructions, if operations are calls
 
 	// When predicting ranks that share processors:
 	cpu   int   // the processor that it has, or nowhere

@@ -251,7 +251,11 @@ func (w *Window) check(operation string, target rma.Rank, disp rma.Disp, n int) 
 // Direct implements rma.Shared.
 func (w *Window) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
 	w.check("Direct", target, disp, 8)
-	return rma.WordBy(instructions{w}, target, disp), w.fabric.shared && w.err == nil && w.fabric.driver.sharesMemory(w.rank, target)
+	ok := w.fabric.shared && w.err == nil && w.fabric.driver.sharesMemory(w.rank, target)
+	if ok && w.rank.mapped != nil {
+		w.rank.mapped[address{target, disp}] = true
+	}
+	return rma.WordBy(instructions{w}, target, disp), ok
 }
 
 // Memory implements rma.Shared. It always reports false: the simulator could not see
