@@ -30,6 +30,13 @@ func neighbours(t testing.TB, nodes int, change func(o *Options)) []*Node {
 			change(o)
 		}
 	})
+	lendAll(t, all)
+	return all
+}
+
+// lendAll has nodes lend to each other what is sent from now on.
+func lendAll(t testing.TB, all []*Node) {
+	t.Helper()
 	for _, n := range all {
 		for _, p := range n.all() {
 			if p != nil {
@@ -48,7 +55,6 @@ func neighbours(t testing.TB, nodes int, change func(o *Options)) []*Node {
 			}
 		}
 	}
-	return all
 }
 
 func gatherAll(t testing.TB, nodes []*Node) {
