@@ -49,6 +49,7 @@ func (s *Stream) toRing(b []byte) error {
 		if s.severed() {
 			return errSevered
 		}
+		s.to.to.Wake()
 		time.Sleep(full)
 	}
 	s.to.ring.Write(b)

@@ -79,8 +79,15 @@ func NewReader(bytes []byte, written, read *atomic.Uint64, at uint64) *Reader {
 	return &Reader{bytes: bytes, written: written, read: read, at: at}
 }
 
-// Empty reports whether Read would find nothing.
-func (r *Reader) Empty() bool { return r.there() == 0 }
+// Empty reports whether Read would find nothing. It says once more how far the ring is read, if need be: the reader of a former
+// ring of that node may have been late.
+func (r *Reader) Empty() bool {
+	if r.point(); r.saw(r.read.Load()) != r.at {
+		r.point()
+		r.read.Store(r.at)
+	}
+	return r.there() == 0
+}
 
 // there is how many bytes it has not read.
 func (r *Reader) there() uint64 {

@@ -164,3 +164,15 @@ func TestAttention(t *testing.T) {
 		})
 	}
 }
+
+// TestLateReader has the reader of a former ring say how far it has read, after the new one has begun. The new one says it again.
+func TestLateReader(t *testing.T) {
+	p := newPair(5 * Size)
+	p.read.Store(3)
+	if p.w.Room() != 0 {
+		t.Errorf("room for %d bytes by a count that cannot be", p.w.Room())
+	}
+	if !p.r.Empty() || p.w.Room() != Size {
+		t.Errorf("an empty ring has room for %d bytes", p.w.Room())
+	}
+}
