@@ -18,7 +18,6 @@ var layers = []layer{
 	{path: "net/rma", pure: true, imports: "net/topology"},
 	{path: "internal/rings", testsOf: anything},
 	{path: "internal/mutants", testsOf: anything, imports: "internal/rings"},
-	{path: "internal/steps", testsOf: anything},
 	{path: "internal/guests", testsOf: anything},
 	{path: "internal/crew"},
 	{path: "internal/steady"},

@@ -1,4 +1,4 @@
-package steps
+package orwl
 
 import (
 	"bufio"
@@ -16,37 +16,40 @@ import (
 	"testing"
 )
 
-// module is the root of all import paths here.
-const module = "github.com/orwl/go-orwl/"
+// A step is counted by a test that runs with counters, first with some steps, then with more. The functions that the second
+// run passes more often are the step.
 
-// Program is the test of the package in the current folder, with counters.
-type Program struct {
+// modulePath is the root of all import paths here.
+const modulePath = "github.com/orwl/go-orwl/"
+
+// counted is the test of the package in the current folder, with counters.
+type counted struct {
 	t    testing.TB
 	path string
 	root string // the folder of the module, seen from here
 
-	parsed map[string][]ending // of files
+	parsed map[string][]funcEnd // of files
 }
 
-// ending is where a function ends.
-type ending struct {
+// funcEnd is where a function ends.
+type funcEnd struct {
 	line, col int
 	name      string
 }
 
-// Build builds the test with counters in some packages, such as "handle" and "resource/...".
-func Build(t testing.TB, packages ...string) *Program {
+// buildCounted builds the test with counters in some packages, such as "handle" and "resource/...".
+func buildCounted(t testing.TB, packages ...string) *counted {
 	t.Helper()
-	p := &Program{t: t, path: filepath.Join(t.TempDir(), "counted"), parsed: make(map[string][]ending)}
+	p := &counted{t: t, path: filepath.Join(t.TempDir(), "counted"), parsed: make(map[string][]funcEnd)}
 	p.root = strings.TrimSpace(p.run("go", "list", "-m", "-f", "{{.Dir}}"))
 	for i := range packages {
-		packages[i] = module + packages[i]
+		packages[i] = modulePath + packages[i]
 	}
 	p.run("go", "test", "-c", "-covermode=count", "-coverpkg="+strings.Join(packages, ","), "-o", p.path, ".")
 	return p
 }
 
-func (p *Program) run(name string, args ...string) string {
+func (p *counted) run(name string, args ...string) string {
 	p.t.Helper()
 	out, err := exec.Command(name, args...).CombinedOutput()
 	if err != nil {
@@ -55,10 +58,10 @@ func (p *Program) run(name string, args ...string) string {
 	return string(out)
 }
 
-// Passed are the functions that a step passes, by file. args are the arguments of the test for so many steps. A function
+// passed are the functions that a step passes, by file. args are the arguments of the test for so many steps. A function
 // that less than one of ten steps passes is none. Functions that the compiler inlines count, and what a function defines
 // within is part of it.
-func (p *Program) Passed(steps int, args func(steps int) []string) map[string][]string {
+func (p *counted) passed(steps int, args func(steps int) []string) map[string][]string {
 	p.t.Helper()
 	few, many := p.count(args(steps)), p.count(args(2*steps))
 	passed := make(map[string][]string)
@@ -66,7 +69,7 @@ func (p *Program) Passed(steps int, args func(steps int) []string) map[string][]
 		if (n-few[b])*10 < steps {
 			continue
 		}
-		file := strings.TrimPrefix(b.file, module)
+		file := strings.TrimPrefix(b.file, modulePath)
 		if name := p.function(b); !slices.Contains(passed[file], name) {
 			passed[file] = append(passed[file], name)
 		}
@@ -74,8 +77,8 @@ func (p *Program) Passed(steps int, args func(steps int) []string) map[string][]
 	return passed
 }
 
-// Check logs what a step passes, and complains if it is more than so many functions and files, or nothing.
-func Check(t testing.TB, passed map[string][]string, functions, files int) {
+// checkStep logs what a step passes, and complains if it is more than so many functions and files, or nothing.
+func checkStep(t testing.TB, passed map[string][]string, functions, files int) {
 	t.Helper()
 	all := 0
 	for _, file := range slices.Sorted(maps.Keys(passed)) {
@@ -92,14 +95,14 @@ func Check(t testing.TB, passed map[string][]string, functions, files int) {
 	}
 }
 
-// block is a piece of code that the go command counts.
-type block struct {
+// countedBlock is a piece of code that the go command counts.
+type countedBlock struct {
 	file      string
 	line, col int
 }
 
 // count runs the test and returns how often each block was passed.
-func (p *Program) count(args []string) map[block]int {
+func (p *counted) count(args []string) map[countedBlock]int {
 	p.t.Helper()
 	profile := filepath.Join(p.t.TempDir(), "profile")
 	p.run(p.path, append(args, "-test.coverprofile="+profile)...)
@@ -108,34 +111,34 @@ func (p *Program) count(args []string) map[block]int {
 		p.t.Fatal(err)
 	}
 	defer f.Close()
-	counts := make(map[block]int)
+	counts := make(map[countedBlock]int)
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		file, rest, _ := strings.Cut(lines.Text(), ":")
 		var line, col, endLine, endCol, statements, n int
 		if k, _ := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &line, &col, &endLine, &endCol, &statements, &n); k == 6 {
-			counts[block{file, line, col}] += n
+			counts[countedBlock{file, line, col}] += n
 		}
 	}
 	return counts
 }
 
 // function is the name of the function that a block is in.
-func (p *Program) function(b block) string {
+func (p *counted) function(b countedBlock) string {
 	if p.parsed[b.file] == nil {
 		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, filepath.Join(p.root, strings.TrimPrefix(b.file, module)), nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(files, filepath.Join(p.root, strings.TrimPrefix(b.file, modulePath)), nil, parser.SkipObjectResolution)
 		if err != nil {
 			p.t.Fatal(err)
 		}
 		for _, d := range f.Decls {
 			if d, ok := d.(*ast.FuncDecl); ok {
 				end := files.Position(d.End())
-				p.parsed[b.file] = append(p.parsed[b.file], ending{end.Line, end.Column, receiver(d) + d.Name.Name})
+				p.parsed[b.file] = append(p.parsed[b.file], funcEnd{end.Line, end.Column, receiver(d) + d.Name.Name})
 			}
 		}
 	}
 	all := p.parsed[b.file]
-	at, _ := slices.BinarySearchFunc(all, b, func(e ending, b block) int {
+	at, _ := slices.BinarySearchFunc(all, b, func(e funcEnd, b countedBlock) int {
 		return cmp.Or(cmp.Compare(e.line, b.line), cmp.Compare(e.col, b.col))
 	})
 	return all[at].name
