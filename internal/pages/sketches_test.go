@@ -6,90 +6,66 @@ import (
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+	"testing"
 )
 
-// Block is code of a page, and what its fence says.
-type Block struct {
-	Line  int // of its first line
-	Fence string
-	Code  string
-}
-
-// Blocks are the code blocks of Markdown: fenced, or indented by four spaces.
-func Blocks(text string) (all []Block) {
-	var b *Block
-	fenced := false
-	for i, line := range strings.Split(text, "\n") {
-		fence, isFence := strings.CutPrefix(line, "```")
-		code, indented := strings.CutPrefix(line, "    ")
-		switch {
-		case fenced && isFence:
-			fenced, b = false, nil
-		case fenced:
-			b.Code += line + "\n"
-		case isFence:
-			all = append(all, Block{Line: i + 2, Fence: fence})
-			fenced, b = true, &all[len(all)-1]
-		case !indented:
-			b = nil
-		case b == nil:
-			all = append(all, Block{Line: i + 1})
-			b = &all[len(all)-1]
-			fallthrough
-		default:
-			b.Code += code + "\n"
+// TestSketches reads the Go in package comments that TestListings does not run, since it leaves out
+// what would make it whole. Each name of a package of ours, and each field, must be there.
+func TestSketches(t *testing.T) {
+	run := withListings(t)
+	names := newNames(modules...)
+	for i, few := range []int{15, 6} {
+		found := 0
+		for _, path := range named(t, modules[i], "/doc.go") {
+			if slices.Contains(run, path) {
+				continue
+			}
+			for _, b := range comments(read(t, path)) {
+				if b.fence != "go" {
+					continue
+				}
+				found++
+				if err := names.sketch(b.code, filepath.Dir(path)); err != nil {
+					t.Errorf("%s:%d: %v", path, b.line, err)
+				}
+			}
+		}
+		if found < few {
+			t.Errorf("only %d sketches are found in %s", found, modules[i])
 		}
 	}
-	return all
 }
 
-// Comments are the code blocks of a package comment that contain Go.
-func Comments(text string) (all []Block) {
-	var b *Block
-	blank := ""
-	for i, line := range strings.Split(text, "\n") {
-		code, indented := strings.CutPrefix(line, "//\t")
-		switch {
-		case line == "//" && b != nil:
-			blank += "\n"
-			continue
-		case !indented:
-			b = nil
-		case b == nil:
-			all = append(all, Block{Line: i + 1})
-			b = &all[len(all)-1]
-			fallthrough
-		default:
-			b.Code += blank + code + "\n"
-		}
-		blank = ""
-	}
-	for i := range all {
-		if Calls.MatchString(all[i].Code) {
-			all[i].Fence = "go"
+// TestSketchRefuses plants sketches of what is not there.
+func TestSketchRefuses(t *testing.T) {
+	names := newNames(modules...)
+	for code, good := range map[string]bool{
+		"n, err := p2p.Join(ctx, p2p.Options{Key: key, ...})\n": true,
+		"err = s.Shut(ctx)\n":                             true,
+		"n, err := p2p.Joins(ctx, p2p.Options{})\n":       false,
+		"n, err := p2p.Join(ctx, p2p.Options{Keys: 1})\n": false,
+		"n, err := p2p.Join(\n":                           false,
+	} {
+		if err := names.sketch(code, "../../orwl"); (err == nil) != good {
+			t.Errorf("%q: %v", code, err)
 		}
 	}
-	return all
 }
-
-// Calls matches a line of Go: a definition, or a call of an exported name.
-var Calls = regexp.MustCompile(`:=|\b[a-z]\w*\.[A-Z]\w*(\[\w+\])?\(`)
 
 // leftOut are the ways in which a sketch leaves something out.
 var leftOut = strings.NewReplacer("{ ... }", "{}", ", ...}", "}", ", ...)", ")", "\n...\n", "\n", "\t...\n", "")
 
-// Names are the exported names of packages.
-type Names struct {
+// names are the exported names of packages.
+type names struct {
 	folders  map[string]string // of packages by name
 	declared map[string]map[string][]string
 }
 
-// NewNames finds the packages of modules by their folders.
-func NewNames(modules ...string) *Names {
-	n := &Names{folders: make(map[string]string), declared: make(map[string]map[string][]string)}
+// newNames finds the packages of modules by their folders.
+func newNames(modules ...string) *names {
+	n := &names{folders: make(map[string]string), declared: make(map[string]map[string][]string)}
 	for _, root := range modules {
 		_ = walk(root, func(path string) error {
 			if filepath.Base(path) == "doc.go" { // each package has one
@@ -101,8 +77,8 @@ func NewNames(modules ...string) *Names {
 	return n
 }
 
-// Sketch looks for the names of Go that leaves things out, in the package of a folder and in the modules.
-func (n *Names) Sketch(code, dir string) (err error) {
+// sketch looks for the names of Go that leaves things out, in the package of a folder and in the modules.
+func (n *names) sketch(code, dir string) (err error) {
 	body := "package p\n\nfunc _() {\n" + leftOut.Replace("\n"+code) + "}\n"
 	if strings.Contains(code, "func Test") || strings.Contains(code, "type ") {
 		body = "package p\n" + leftOut.Replace("\n"+code)
@@ -139,7 +115,7 @@ func (n *Names) Sketch(code, dir string) (err error) {
 
 // exported are the names of the package that an expression stands for, with the fields of structs.
 // It is nil if the expression stands for no package of the modules. The package of dir comes first.
-func (n *Names) exported(of ast.Expr, file *ast.File, dir string) map[string][]string {
+func (n *names) exported(of ast.Expr, file *ast.File, dir string) map[string][]string {
 	id, ok := of.(*ast.Ident)
 	if !ok || !slices.Contains(file.Unresolved, id) {
 		return nil

@@ -13,7 +13,7 @@ func (t *tree) checkImports(p *pkg) (found []violation) {
 	}
 	from := row(p.path)
 	if from == nil {
-		return []violation{{p.path, "import", "no row in internal/archtest/rules.go: add one that says what this package may import"}}
+		return []violation{{p.path, "import", "no row in internal/archtest/rules_test.go: add one that says what this package may import"}}
 	}
 	for _, f := range p.files {
 		for _, spec := range f.Imports {
@@ -45,11 +45,11 @@ func refusal(from *layer, importPath string, test bool) string {
 	case inLaboratory(path) && !inLaboratory(from.path):
 		return fmt.Sprintf("%s imports %s: the laboratory is a module of its own, and nothing outside it imports it", from.path, path)
 	case to == nil:
-		return fmt.Sprintf("%s imports %s, which has no row in internal/archtest/rules.go", from.path, path)
+		return fmt.Sprintf("%s imports %s, which has no row in internal/archtest/rules_test.go", from.path, path)
 	case test && !from.allowsTest(to):
 		return fmt.Sprintf("a test of %s imports %s, which is not below it: move the test up to what it tests", from.path, path)
 	case !test && !from.allows(to):
-		return fmt.Sprintf("%s imports %s: its row in internal/archtest/rules.go allows %s", from.path, path, orNothing(from.imports))
+		return fmt.Sprintf("%s imports %s: its row in internal/archtest/rules_test.go allows %s", from.path, path, orNothing(from.imports))
 	}
 	return ""
 }
@@ -70,22 +70,9 @@ type violation struct {
 
 func (v violation) String() string { return fmt.Sprintf("%s: [%s] %s", v.at, v.rule, v.text) }
 
-// check reads the module whose root is the folder root and reports every
-// violation in it.
-func check(root string) (found []violation, err error) { return checkIn(root, ".") }
-
-// Laboratory reports every violation in the module whose root is the folder root, a line for each. The module is the
-// laboratory: its folder in the rules is lab.
-func Laboratory(root string) (lines []string, err error) {
-	found, err := checkIn(root, "lab")
-	for _, v := range found {
-		lines = append(lines, v.String())
-	}
-	return lines, err
-}
-
-// checkIn is check for a module that is the folder at in the rules.
-func checkIn(root, at string) (found []violation, err error) {
+// check reports every violation in the module whose root is the folder root, and which is the folder at in the rules: the
+// laboratory is the folder lab.
+func check(root, at string) (found []violation, err error) {
 	t, err := load(root, at)
 	if err != nil {
 		return nil, err

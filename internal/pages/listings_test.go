@@ -1,4 +1,4 @@
-package orwl_test
+package pages
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/pages"
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
@@ -42,18 +41,14 @@ func TestListings(t *testing.T) {
 	var all []listing
 	skipped := 0
 	for _, page := range withListings(t) {
-		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := listings(page, string(text))
+		found, err := listings(page, read(t, page))
 		if err != nil {
 			t.Error(err)
 		}
 		for _, l := range found {
 			if l.from == "" {
 				all = append(all, l)
-			} else if err := l.excerpt(".."); err != nil {
+			} else if err := l.excerpt(modules[0]); err != nil {
 				t.Error(err)
 			}
 		}
@@ -82,14 +77,14 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// withListings are the files that have listings, as paths from here: all Markdown, and some packages.
-func withListings(t *testing.T) []string {
-	all, err := pages.Of("..")
-	if err != nil || len(all) < 40 {
-		t.Fatalf("only %d pages are found: %v", len(all), err)
+// withListings are the files that have listings: the pages of the library, and the comments of some packages.
+func withListings(t *testing.T) (all []string) {
+	all = named(t, modules[0], ".md")
+	for _, folder := range []string{"orwl", "orwl/liveness", "orwl/session", "orwl/stencil", "orwl/stencil/picture", "orwl/trace", "handle",
+		"resource", "locks", "locks/lockers", "metrics", "net/mem", "net/topology"} {
+		all = append(all, modules[0]+"/"+folder+"/doc.go")
 	}
-	return append(all, "doc.go", "liveness/doc.go", "session/doc.go", "stencil/doc.go", "stencil/picture/doc.go", "trace/doc.go", "../handle/doc.go",
-		"../resource/doc.go", "../locks/doc.go", "../locks/lockers/doc.go", "../metrics/doc.go", "../net/mem/doc.go", "../net/topology/doc.go")
+	return all
 }
 
 // listing is Go code of a page.
@@ -106,19 +101,19 @@ func (l listing) at() string { return fmt.Sprintf("%s:%d", filepath.ToSlash(l.pa
 
 // listings finds the Go code of a page. An error names code that no test would run.
 func listings(page, text string) ([]listing, error) {
-	find := pages.Blocks
+	find := blocks
 	if strings.HasSuffix(page, ".go") {
-		find = pages.Comments
+		find = comments
 	}
 	var all []listing
 	var errs []error
 	for _, b := range find(text) {
-		l := listing{page: page, line: b.Line, code: b.Code}
-		language, rest, _ := strings.Cut(b.Fence, " ")
+		l := listing{page: page, line: b.line, code: b.code}
+		language, rest, _ := strings.Cut(b.fence, " ")
 		reason, compiled := strings.CutPrefix(rest, "not run: ")
 		from, part := strings.CutPrefix(rest, "from ")
 		switch {
-		case language != "go" && (language != "" || !pages.Calls.MatchString(b.Code)):
+		case language != "go" && (language != "" || !calls.MatchString(b.code)):
 			continue // another language: text, console
 		case language != "go":
 			errs = append(errs, fmt.Errorf("%s is Go without a fence: put it between ```go and ```", l.at()))
@@ -127,8 +122,8 @@ func listings(page, text string) ([]listing, error) {
 		case part:
 			l.from = from
 		case rest != "":
-			errs = append(errs, fmt.Errorf("%s has the fence %q: want go, go from FILE, or go not run: and a reason", l.at(), b.Fence))
-		case !strings.Contains(b.Code, outputMark):
+			errs = append(errs, fmt.Errorf("%s has the fence %q: want go, go from FILE, or go not run: and a reason", l.at(), b.fence))
+		case !strings.Contains(b.code, outputMark):
 			errs = append(errs, fmt.Errorf("%s shows no output: end it with %s and what it prints", l.at(), strings.TrimSpace(outputMark)))
 		}
 		all = append(all, l)
@@ -192,7 +187,7 @@ func build(t *testing.T, all []listing) string {
 	}
 	write("main.go", fmt.Sprintf(mainText, table.String(), listingVariable))
 	gotool := exec.CommandContext(t.Context(), "go", command...)
-	gotool.Dir = ".." // the module's, whose packages the listings import
+	gotool.Dir = modules[0] // the module's, whose packages the listings import
 	if out, err := gotool.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

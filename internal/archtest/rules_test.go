@@ -165,8 +165,7 @@ var layers = []layer{
 	{path: "internal/tally", pure: true, everybodys: true},
 	{path: "internal/archtest", testsOf: anything},
 	{path: "internal/memory"},
-	{path: "internal/pages", testsOf: anything},
-	{path: "internal/prose", testsOf: anything},
+	{path: "internal/pages"},
 }
 
 // laboratory are the rows of the folder lab, a module of its own. It imports what it likes of the rows above, and
@@ -209,7 +208,7 @@ type layer struct {
 	path    string // folder below the module's root
 	imports string // the folders that it may import, separated by spaces, or anything
 
-	// pure code is a state machine: the rules in pure.go hold for it.
+	// pure code is a state machine: the rules in pure_test.go hold for it.
 	pure bool
 
 	// testsOf names the package whose tests, and the tests of everything that

@@ -1,4 +1,4 @@
-package orwl_test
+package pages
 
 import (
 	"fmt"
