@@ -37,14 +37,20 @@ func (t *tree) checkNames(p *pkg) (found []violation) {
 	return found
 }
 
-// checkPackageComment asks for a doc.go that introduces the package. A program of one file
+// checkPackageComment asks for a doc.go that introduces the package. A program of one file, beside its tests,
 // may do that there.
 func (t *tree) checkPackageComment(p *pkg) []violation {
 	if p.name == "" {
 		return nil // nothing but tests
 	}
+	tests := 0
 	for _, f := range p.files {
-		if p.name == "main" && len(p.files) == 1 && f.Doc != nil {
+		if f.test {
+			tests++
+		}
+	}
+	for _, f := range p.files {
+		if p.name == "main" && len(p.files) == tests+1 && !f.test && f.Doc != nil {
 			return nil
 		}
 		if path.Base(f.path) != "doc.go" {
