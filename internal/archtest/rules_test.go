@@ -20,7 +20,6 @@ var layers = []layer{
 	{path: "internal/mutants", testsOf: anything, imports: "internal/rings"},
 	{path: "internal/guests", testsOf: anything},
 	{path: "internal/crew"},
-	{path: "internal/steady"},
 	{path: "internal/freeport", testsOf: anything},
 	{path: "internal/browser", testsOf: anything},
 	{path: "internal/netns", testsOf: "net/rma"},
@@ -183,6 +182,7 @@ var laboratory = []layer{
 	{path: "lab/taskbench", imports: "internal/native handle orwl resource"},
 	{path: "lab/fair", imports: "internal/native lab/taskbench locks net/mem net/topology orwl/stencil orwl"},
 	{path: "lab/experiments", imports: anything},
+	{path: "lab/steady"},
 	{path: "lab/cmd/orwl-lab", imports: anything},
 }
 
