@@ -1,4 +1,4 @@
-package p2ptest
+package worlds
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 )
 
 // pair is a connection from process 1 to process 0.
-func pair(t *testing.T, w *World) (here, there net.Conn) {
+func pair(t *testing.T, w *internet) (here, there net.Conn) {
 	t.Helper()
-	l, err := w.Process(0).listen(w.Process(0).Address())
+	l, err := w.endpoint(0).Listen(w.endpoint(0).address())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if here, err = w.Process(1).dial(t.Context(), l.Addr().String()); err != nil {
+	if here, err = w.endpoint(1).Dial(t.Context(), l.Addr().String()); err != nil {
 		t.Fatal(err)
 	}
 	if there, err = l.Accept(); err != nil {
@@ -47,9 +47,9 @@ func writes(t *testing.T, c net.Conn, text string) {
 }
 
 // Bytes arrive in order, after a delay, and before the end of the stream.
-func TestOrder(t *testing.T) {
+func TestSocketOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := pair(t, NewWorld(1))
+		a, b := pair(t, newInternet(1))
 		for range 100 {
 			writes(t, a, "0123456789")
 		}
@@ -70,15 +70,15 @@ func TestOrder(t *testing.T) {
 }
 
 // A write that falls into a cut arrives with the first try behind its end, as by TCP: 0.6 s after it was sent, here.
-func TestCutIsOver(t *testing.T) {
+func TestSocketsAfterCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := NewWorld(1)
+		w := newInternet(1)
 		a, b := pair(t, w)
-		w.Cut(0, 1)
+		w.cut(0, 1)
 		writes(t, a, "late")
 		go func() {
 			<-time.After(300 * time.Millisecond)
-			w.Heal(1, 0)
+			w.heal(1, 0)
 		}()
 		if took := reads(t, b, "late"); took != 600*time.Millisecond {
 			t.Errorf("it arrives after %v", took)
@@ -87,17 +87,17 @@ func TestCutIsOver(t *testing.T) {
 }
 
 // A process that is stopped reads nothing, and others hear nothing of it, until it continues. Bytes that it wrote before arrive.
-func TestStop(t *testing.T) {
+func TestSocketsStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := NewWorld(1)
+		w := newInternet(1)
 		a, b := pair(t, w)
 		writes(t, a, "before")
-		w.Process(1).Stop()
+		w.endpoint(1).stop(true)
 		writes(t, a, "after")
 		writes(t, b, "to it")
 		go func() {
 			<-time.After(time.Second)
-			w.Process(1).Continue()
+			w.endpoint(1).stop(false)
 		}()
 		if took := reads(t, b, "before"); took > slowest+time.Millisecond {
 			t.Errorf("what it wrote before arrives after %v", took)
@@ -110,40 +110,40 @@ func TestStop(t *testing.T) {
 }
 
 // A process that is killed resets its connections, and takes no other one, until another process has its place.
-func TestKill(t *testing.T) {
+func TestSocketsKill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := NewWorld(1)
+		w := newInternet(1)
 		a, b := pair(t, w)
-		at, dead := b.LocalAddr().String(), w.Process(0)
-		dead.Kill()
+		at, dead := b.LocalAddr().String(), w.endpoint(0)
+		dead.kill()
 		if _, err := a.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("the other end reads %v", err)
 		}
 		if _, err := b.Write([]byte("x")); !errors.Is(err, os.ErrProcessDone) {
 			t.Errorf("the dead one writes: %v", err)
 		}
-		if _, err := w.Process(1).dial(t.Context(), at); !errors.Is(err, syscall.ECONNREFUSED) {
+		if _, err := w.endpoint(1).Dial(t.Context(), at); !errors.Is(err, syscall.ECONNREFUSED) {
 			t.Errorf("dialling the dead one: %v", err)
 		}
-		if w.Process(0) == dead {
+		if w.endpoint(0) == dead {
 			t.Error("the dead one has its place still")
 		}
-		if _, err := w.Process(0).listen(at); err != nil {
+		if _, err := w.endpoint(0).Listen(at); err != nil {
 			t.Errorf("the next one cannot listen there: %v", err)
 		}
 	})
 }
 
 // A dial into a cut goes on until its context ends, and deadlines end a read.
-func TestDeadlines(t *testing.T) {
+func TestSocketDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := NewWorld(1)
+		w := newInternet(1)
 		a, b := pair(t, w)
-		w.Cut(0, 1)
+		w.cut(0, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := w.Process(1).dial(ctx, b.LocalAddr().String()); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 5*time.Second {
+		if _, err := w.endpoint(1).Dial(ctx, b.LocalAddr().String()); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 5*time.Second {
 			t.Errorf("dialling into a cut: %v after %v", err, time.Since(began))
 		}
 		if err := a.SetReadDeadline(time.Now().Add(time.Second)); err != nil {

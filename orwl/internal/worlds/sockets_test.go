@@ -1,4 +1,4 @@
-package p2ptest
+package worlds
 
 import (
 	"bytes"
@@ -15,32 +15,29 @@ import (
 	"time"
 )
 
-// World is a network of simulated processes, for the nodes of a test in a bubble of testing/synctest: time passes only
-// while all of them wait. A Process takes the place of the kernel's sockets, below everything else of a node:
-//
-//	w := p2ptest.NewWorld(seed)
-//	n, err := p2p.Join(ctx, p2p.Options{Carrier: w.Process(1).Carrier(), Listen: w.Process(1).Address(), ...})
+// internet is a network of simulated processes, for the nodes of a test in a bubble of testing/synctest: time passes only
+// while all of them wait. An endpoint takes the place of the kernel's sockets, below everything else of a node.
 //
 // A connection delivers what is written in order, each write after a delay of its own. A write that falls into a cut is sent again,
 // as TCP does: 0.2, 0.6, 1.4 and 3 seconds after it, and so on.
-type World struct {
+type internet struct {
 	mu   sync.Mutex
 	rng  *rand.Rand
-	all  map[int]*Process // by number: the last one
+	all  map[int]*endpoint // by number: the last one
 	cuts map[[2]int]bool
 }
 
 // slowest is how long a write takes to arrive, at most.
 const slowest = time.Millisecond
 
-// NewWorld is a world whose delays follow from a seed.
-func NewWorld(seed uint64) *World {
-	return &World{rng: rand.New(rand.NewPCG(seed, 1)), all: make(map[int]*Process), cuts: make(map[[2]int]bool)}
+// newInternet is a network whose delays follow from a seed.
+func newInternet(seed uint64) *internet {
+	return &internet{rng: rand.New(rand.NewPCG(seed, 1)), all: make(map[int]*endpoint), cuts: make(map[[2]int]bool)}
 }
 
-// Process is the sockets of one process.
-type Process struct {
-	world   *World
+// endpoint is the sockets of one process.
+type endpoint struct {
+	net     *internet
 	number  int
 	at      netip.Addr
 	next    uint16 // port
@@ -52,8 +49,8 @@ type Process struct {
 	dead      bool
 }
 
-// Process is the process with a number, from 0 to 200. One that was killed is replaced by another one with the same address.
-func (w *World) Process(number int) *Process {
+// endpoint is the process with a number, from 0 to 200. One that was killed is replaced by another one with the same address.
+func (w *internet) endpoint(number int) *endpoint {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.all[number]
@@ -62,8 +59,8 @@ func (w *World) Process(number int) *Process {
 		if p != nil {
 			next = p.next
 		}
-		p = &Process{
-			world: w, number: number, at: netip.AddrFrom4([4]byte{10, 0, 0, byte(number + 1)}), next: next, changed: make(chan struct{}),
+		p = &endpoint{
+			net: w, number: number, at: netip.AddrFrom4([4]byte{10, 0, 0, byte(number + 1)}), next: next, changed: make(chan struct{}),
 			listeners: make(map[string]*listener), conns: make(map[*conn]bool),
 		}
 		w.all[number] = p
@@ -71,51 +68,47 @@ func (w *World) Process(number int) *Process {
 	return p
 }
 
-// Address is where the process may listen.
-func (p *Process) Address() string { return netip.AddrPortFrom(p.at, 0).String() }
+// address is where the process may listen.
+func (p *endpoint) address() string { return netip.AddrPortFrom(p.at, 0).String() }
 
-// Cut lets nothing pass between two processes, until Heal.
-func (w *World) Cut(a, b int) { w.link(a, b, true) }
+// cut lets nothing pass between two processes, until heal.
+func (w *internet) cut(a, b int) { w.link(a, b, true) }
 
-// Heal ends a cut.
-func (w *World) Heal(a, b int) { w.link(a, b, false) }
+// heal ends a cut.
+func (w *internet) heal(a, b int) { w.link(a, b, false) }
 
-func (w *World) link(a, b int, cut bool) {
+func (w *internet) link(a, b int, cut bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cuts[[2]int{min(a, b), max(a, b)}] = cut
 }
 
 // isCut reports whether nothing passes. w.mu is held.
-func (w *World) isCut(a, b int) bool { return w.cuts[[2]int{min(a, b), max(a, b)}] }
+func (w *internet) isCut(a, b int) bool { return w.cuts[[2]int{min(a, b), max(a, b)}] }
 
 // delay is how long a write takes. w.mu is held.
-func (w *World) delay() time.Duration {
+func (w *internet) delay() time.Duration {
 	return 10*time.Microsecond + time.Duration(w.rng.Int64N(int64(slowest)))
 }
 
-// Stop has the process read nothing until Continue, and hold back what it writes. The others write into its buffers. Its time goes on.
-func (p *Process) Stop() { p.stop(true) }
-
-// Continue ends Stop.
-func (p *Process) Continue() { p.stop(false) }
-
-func (p *Process) stop(stopped bool) {
-	p.world.mu.Lock()
-	defer p.world.mu.Unlock()
+// stop has the process read nothing, and hold back what it writes, until stop(false). The others write into its buffers. Its time
+// goes on.
+func (p *endpoint) stop(stopped bool) {
+	p.net.mu.Lock()
+	defer p.net.mu.Unlock()
 	p.stopped = stopped
 	p.wake()
 }
 
-// wake has everything that waits look again. The world's mu is held.
-func (p *Process) wake() {
+// wake has everything that waits look again. The network's mu is held.
+func (p *endpoint) wake() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
 
-// Kill ends the process: its connections are reset, and it gets no other ones.
-func (p *Process) Kill() {
-	w := p.world
+// kill ends the process: its connections are reset, and it gets no other ones.
+func (p *endpoint) kill() {
+	w := p.net
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p.dead = true
@@ -129,13 +122,13 @@ func (p *Process) Kill() {
 	p.wake()
 }
 
-// runs waits until the process is not stopped. It returns an error if it is dead. The world's mu is held.
-func (p *Process) runs() error {
+// runs waits until the process is not stopped. It returns an error if it is dead. The network's mu is held.
+func (p *endpoint) runs() error {
 	for p.stopped && !p.dead {
 		changed := p.changed
-		p.world.mu.Unlock()
+		p.net.mu.Unlock()
 		<-changed
-		p.world.mu.Lock()
+		p.net.mu.Lock()
 	}
 	if p.dead {
 		return os.ErrProcessDone
@@ -143,13 +136,13 @@ func (p *Process) runs() error {
 	return nil
 }
 
-// listen takes connections at an address of the process.
-func (p *Process) listen(address string) (net.Listener, error) {
+// Listen takes connections at an address of the process.
+func (p *endpoint) Listen(address string) (net.Listener, error) {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, err
 	}
-	w := p.world
+	w := p.net
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := p.runs(); err != nil {
@@ -167,13 +160,13 @@ func (p *Process) listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// dial connects to an address.
-func (p *Process) dial(ctx context.Context, address string) (net.Conn, error) {
+// Dial connects to an address.
+func (p *endpoint) Dial(ctx context.Context, address string) (net.Conn, error) {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return nil, err
 	}
-	w := p.world
+	w := p.net
 	peer := int(to.Addr().As4()[3]) - 1
 	for again := time.Second; ; again *= 2 { // a lost SYN is sent again after 1, 3 and 7 seconds
 		w.mu.Lock()
@@ -207,8 +200,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // connect makes a connection to a process that a SYN has reached.
-func (p *Process) connect(peer int, to netip.AddrPort) (net.Conn, error) {
-	w := p.world
+func (p *endpoint) connect(peer int, to netip.AddrPort) (net.Conn, error) {
+	w := p.net
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	q := w.all[peer]
@@ -231,7 +224,7 @@ func (p *Process) connect(peer int, to netip.AddrPort) (net.Conn, error) {
 }
 
 type listener struct {
-	process *Process
+	process *endpoint
 	at      netip.AddrPort
 	came    chan *conn
 	over    chan struct{}
@@ -242,9 +235,9 @@ type listener struct {
 func (l *listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.came:
-		l.process.world.mu.Lock()
+		l.process.net.mu.Lock()
 		err := l.process.runs()
-		l.process.world.mu.Unlock()
+		l.process.net.mu.Unlock()
 		if err == nil {
 			return c, nil
 		}
@@ -257,7 +250,7 @@ func (l *listener) Accept() (net.Conn, error) {
 
 // Close implements net.Listener.
 func (l *listener) Close() error {
-	w := l.process.world
+	w := l.process.net
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	l.once.Do(func() {
@@ -277,7 +270,7 @@ func (l *listener) Addr() net.Addr { return net.TCPAddrFromAddrPort(l.at) }
 
 // conn is one end of a connection.
 type conn struct {
-	process       *Process
+	process       *endpoint
 	peer          *conn
 	local, remote netip.AddrPort
 	in            *pipe
@@ -298,7 +291,7 @@ func (c *conn) SetWriteDeadline(time.Time) error { return nil }
 
 // SetReadDeadline implements net.Conn.
 func (c *conn) SetReadDeadline(t time.Time) error {
-	w := c.process.world
+	w := c.process.net
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c.in.deadline = t
@@ -308,7 +301,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 
 // Write implements net.Conn.
 func (c *conn) Write(b []byte) (int, error) {
-	w := c.process.world
+	w := c.process.net
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
@@ -327,7 +320,7 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // Read implements net.Conn.
 func (c *conn) Read(b []byte) (int, error) {
-	w := c.process.world
+	w := c.process.net
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return c.in.take(b)
@@ -335,7 +328,7 @@ func (c *conn) Read(b []byte) (int, error) {
 
 // Close implements net.Conn. The other end reads what was written before.
 func (c *conn) Close() error {
-	w := c.process.world
+	w := c.process.net
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c.closed {
@@ -348,7 +341,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// pipe is one direction of a connection. The world's mu guards it.
+// pipe is one direction of a connection. The network's mu guards it.
 type pipe struct {
 	from, to *conn
 	segments []segment
@@ -387,7 +380,7 @@ func (p *pipe) put(b []byte) {
 		return
 	}
 	now := time.Now()
-	s := segment{bytes: bytes.Clone(b), sent: now, at: now.Add(p.from.process.world.delay()), held: p.from.process.stopped}
+	s := segment{bytes: bytes.Clone(b), sent: now, at: now.Add(p.from.process.net.delay()), held: p.from.process.stopped}
 	if n := len(p.segments); n > 0 && p.segments[n-1].at.After(s.at) {
 		s.at = p.segments[n-1].at
 	}
@@ -400,7 +393,7 @@ func (p *pipe) end() { p.put(nil) }
 
 // take reads what has arrived, and waits for it.
 func (p *pipe) take(b []byte) (int, error) {
-	w := p.to.process.world
+	w := p.to.process.net
 	for {
 		now := time.Now()
 		switch {
@@ -450,7 +443,7 @@ func (p *pipe) read(b []byte) (int, error) {
 
 // wait waits for a time, or until something changes; for ever if it is negative.
 func (p *pipe) wait(d time.Duration) {
-	w, changed, here, there := p.to.process.world, p.changed, p.to.process.changed, p.from.process.changed
+	w, changed, here, there := p.to.process.net, p.changed, p.to.process.changed, p.from.process.changed
 	w.mu.Unlock()
 	defer w.mu.Lock()
 	var over <-chan time.Time
