@@ -81,14 +81,14 @@
 //
 // # The files
 //
-//	resource, names               a resource, and the words of the package
+//	resource                      a resource, and the words of the package
 //	place, waiter, leave          a request: announced and acquired; how it waits; how it ends
 //	queue                         the order
 //	data                          the bytes
 //	site, deliver                 a node's part: homes and mirrors declared, messages in and out
 //	home                          mirrors' requests in the queue of their home
-//	mirror, flush, loss           requests elsewhere; what the home has not confirmed; lost nodes
-//	relaxed, inside               relaxed access: what allows it, and how it is used
+//	mirror, flush                 requests elsewhere; what the home has not confirmed, and lost nodes
+//	relaxed                       relaxed access: what allows it, and how it is used
 //	guard, entry                  the lock between ordered and relaxed access, and the ways in and out
 //	observe                       events, and states at one moment
 package queue
