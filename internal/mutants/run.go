@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
@@ -25,6 +26,9 @@ import (
 // explanation.
 func (p *Plan) Run(t testing.TB, trial Trial) {
 	t.Helper()
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("there is no go command to build the mutants with")
 	}
