@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
 	"github.com/orwl/go-orwl/internal/rings"
 )
@@ -36,9 +35,6 @@ var telling = []string{
 //	ORWL_RING=night go test ./orwl -run TestMutants -orwl.mutants 5 -orwl.mutant '^kept.go' -timeout 6h
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	if invariant.Enabled || rings.Repeated() {
-		t.Skip("this builds test binaries of its own, and the ordinary run does")
-	}
 	const here = "^Test(Lives|LivesOfNoTasks|EndsKept|LastRecords|StopHears|StopKeeps|FinishTellsWhy|FolderOtherRun|UntilInCut|Leaves|LeavesOfStages|AllLeave|Comes|LivesOfStages|Mortal|OtherProgram|CutsOfStages|StopAtEnd|Folder|FolderVariable|FolderDamaged|FolderInUse|LivesWithoutReason|LifeLog|Survive|Asked|Barren|FailsInLives|Weigh|Weighs|Buddies|Runs|EndedTells)$"
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "lives.go"}, {Name: "cuts.go"}, {Name: "folder.go"}, {Name: "kept.go"}, {Name: "restore.go"}, {Name: "reduction.go"}, {Name: "until.go"}},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/rings"
-	"github.com/orwl/go-orwl/internal/steps"
 )
 
 var (
@@ -30,13 +29,13 @@ func TestStepIsShort(t *testing.T) {
 	if testing.Short() || invariant.Enabled || rings.Race {
 		t.Skip("needs the go command and some seconds, and the ordinary build: asserts are no part of a step")
 	}
-	program := steps.Build(t, "orwl", "orwl/internal/...", "handle", "resource/...", "internal/...")
+	program := buildCounted(t, "orwl", "orwl/internal/...", "handle", "resource/...", "internal/...")
 	for nodes, bar := range stepBars {
 		t.Run(fmt.Sprint("nodes ", nodes), func(t *testing.T) {
-			passed := program.Passed(1000, func(rounds int) []string {
+			passed := program.passed(1000, func(rounds int) []string {
 				return []string{"-test.run=^TestStep$", fmt.Sprint("-orwl.step.nodes=", nodes), fmt.Sprint("-orwl.step.rounds=", rounds)}
 			})
-			steps.Check(t, passed, bar.functions, bar.files)
+			checkStep(t, passed, bar.functions, bar.files)
 		})
 	}
 }

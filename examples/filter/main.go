@@ -1,3 +1,8 @@
+// An image filter: a picture is blurred some times, and then perhaps only its edges are kept. It
+// draws a picture if it is given none.
+//
+//	go run ./examples/filter -in photo.png -out blurred.png -passes 8
+//	go run ./examples/filter -edges
 package main
 
 import (
@@ -13,7 +18,6 @@ import (
 	"os"
 
 	"github.com/google/renameio/v2/maybe"
-
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
 	"github.com/orwl/go-orwl/internal/rings"
 )
@@ -56,9 +55,6 @@ var telling = []string{
 // notice: their TestDrift and TestTenureProof notice mistakes that are not safe.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	if invariant.Enabled || rings.Repeated() {
-		t.Skip("this builds test binaries of its own, and the ordinary run does")
-	}
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "terms.go"}},
 		Rules: mutants.Rules{

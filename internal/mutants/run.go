@@ -1,9 +1,16 @@
 package mutants
 
 import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"go/ast"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
@@ -18,6 +26,9 @@ import (
 // explanation.
 func (p *Plan) Run(t testing.TB, trial Trial) {
 	t.Helper()
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
+	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("there is no go command to build the mutants with")
 	}
@@ -153,4 +164,237 @@ func (l *laboratory) explain(t testing.TB) {
 // number is the number of the mutant with a name, or zero if there is none.
 func (l *laboratory) number(name string) int {
 	return 1 + slices.IndexFunc(l.mutants, func(m mutant) bool { return m.name == name })
+}
+
+// Plan says what is mutated, and which tests have to notice. The files are in the
+// working directory: they are the package under test.
+type Plan struct {
+	Files []File
+	Rules Rules
+	// Switches is a Go file of the package with the functions that Rules.Call writes into the
+	// text, or empty.
+	Switches string
+	// Replace holds other texts of files of the package for the build; an empty text leaves
+	// the file out.
+	Replace map[string]string
+	// Tags are the build tags of the tests.
+	Tags   string
+	Stages []Stage
+	// Telling are the mutants that a change tries, with the first two stages. Every fourth change does, and Turn says which of
+	// four: to build the tests of all packages with their mutants takes a minute.
+	Telling []string
+	Turn    int
+	// Page explains the mutants that survive. If it is empty, none may.
+	Page string
+}
+
+// File is a file that is mutated.
+type File struct {
+	Name string
+	// Tests stands for %s in the tests of a stage.
+	Tests string
+}
+
+// Stage is a part of the tests. A mutant that lives through one goes on to the next.
+type Stage struct {
+	Name string
+	// Package is the folder of the package whose tests these are; empty: the package under
+	// test.
+	Package string
+	Tests   string   // a pattern for -test.run; %s: Tests of the file
+	Flags   []string // more flags of the tests
+	// Limit is how long a mutant may take. One that takes longer waits for ever.
+	Limit time.Duration
+	// Long is a stage that a mutant skips if the page explains it.
+	Long bool
+}
+
+// Rules say which mistakes are made.
+type Rules struct {
+	// Spares reports whether a function is no part of what is tested.
+	Spares func(file, function string) bool
+	// SparedCalls and SparedNames are the same inside functions: calls, and variables that
+	// are assigned.
+	SparedCalls, SparedNames []string
+	// Computes reports whether sums and bits of a file are mutated, too.
+	Computes func(file string) bool
+	// Fields are the types whose fields are left out of literals, and Returns says that a
+	// result of true or false is turned round.
+	Fields  []string
+	Returns bool
+	// Call makes the mistakes of particular calls; nil makes none.
+	Call func(m *Mutation, c *ast.CallExpr)
+}
+
+// Trial says which mutants Run tries.
+type Trial struct {
+	Stages int    // how many stages; 0: the telling mutants only
+	Only   string // a pattern that the names of the mutants match
+
+	stages *rings.Budget // replaces Stages
+	Flags  string        // the beginning of the names of its flags
+}
+
+// allStages is more than any plan has.
+const allStages = 99
+
+// Flags is a trial that two flags of the test binary choose: -NAME.mutants and -NAME.mutant. The
+// nightly tries all mutants.
+func Flags(name string) *Trial {
+	trial := &Trial{Flags: name}
+	trial.stages = rings.Size(name+".mutants", 0, 0, allStages, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through")
+	flag.StringVar(&trial.Only, name+".mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
+	return trial
+}
+
+// verdict is how the tests found a mutant.
+type verdict struct {
+	stage, test, says string
+	hung, survived    bool
+}
+
+// laboratory has the test binaries that contain all mutants.
+type laboratory struct {
+	*Plan
+	binaries map[string]string // by package
+	mutants  []mutant
+	why      map[string]string // mutants that survive, by name
+}
+
+//go:embed switches.go.txt
+var switches string
+
+// newLaboratory mutates all files and builds the tests.
+func newLaboratory(t testing.TB, p *Plan) *laboratory {
+	t.Helper()
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	l := &laboratory{Plan: p, binaries: map[string]string{}}
+	overlay := map[string]string{}
+	replace := func(file, text string) {
+		with := ""
+		if text != "" {
+			with = filepath.Join(folder, file)
+			if err := os.WriteFile(with, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		overlay[filepath.Join(here, file)] = with
+	}
+	var files []string
+	for _, f := range p.Files {
+		files = append(files, f.Name)
+	}
+	consts, name, err := constsOf(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := mutate(file, &p.Rules, consts, &l.mutants)
+		if err != nil {
+			t.Fatal(err)
+		}
+		replace(file, text)
+	}
+	replace("mutants_switches.go", strings.Replace(switches, "PACKAGE", name, 1))
+	if p.Switches != "" {
+		overlay[filepath.Join(here, "mutants_own_switches.go")] = filepath.Join(here, p.Switches)
+	}
+	for file, text := range p.Replace {
+		replace(file, text)
+	}
+	description, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, "overlay.json")
+	if err := os.WriteFile(path, description, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, stage := range p.Stages {
+		if l.binaries[stage.Package] == "" {
+			l.binaries[stage.Package] = build(t, stage.Package, p.Tags, path, filepath.Join(folder, fmt.Sprint(len(l.binaries), ".test")))
+		}
+	}
+	return l
+}
+
+// build makes the binary of a package's tests, and returns its path.
+func build(t testing.TB, folder, tags, overlay, binary string) string {
+	t.Helper()
+	cmd := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-tags", tags, "-overlay", overlay, "-o", binary, ".")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the mutants do not build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// try executes a stage with the mistake id, or with none if id is zero. tests stands for %s
+// in the stage.
+func (l *laboratory) try(id int, tests string, s Stage) (v verdict, out []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Limit)
+	defer cancel()
+	args := append([]string{"-test.failfast", "-test.run", strings.ReplaceAll(s.Tests, "%s", tests)}, s.Flags...)
+	cmd := exec.CommandContext(ctx, l.binaries[s.Package], args...)
+	cmd.Dir = s.Package
+	cmd.Env = append(withoutRing(), fmt.Sprintf("ORWL_MUTANT=%d", id))
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	v = verdict{stage: s.Name, hung: ctx.Err() != nil}
+	switch exit := new(exec.ExitError); {
+	case v.hung:
+		v.says = "does not end"
+	case err == nil:
+		v.survived = true
+	case !errors.As(err, &exit):
+		v.says = err.Error()
+	default:
+		v.test, v.says = findings(string(out))
+	}
+	return v, out
+}
+
+// withoutRing is the environment without the variables of package rings. A stage states its
+// budgets by flags: which mutants die depends on no ring.
+func withoutRing() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains([]string{rings.Variable, rings.Share, rings.Repeats, rings.Alone}, name)
+	})
+}
+
+var (
+	failed  = regexp.MustCompile(`--- FAIL: (\S+)`)
+	message = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (.*)$|^(?:panic|fatal error): (.*)$`)
+)
+
+// findings are the first test that failed and its first words.
+func findings(out string) (test, says string) {
+	for i, m := range failed.FindAllStringSubmatch(out, 2) { // a test, and what it contains
+		if i == 0 || strings.HasPrefix(m[1], test+"/") {
+			test = m[1]
+		}
+	}
+	if m := message.FindStringSubmatch(out); m != nil {
+		says = strings.ReplaceAll(m[1]+m[2], "|", "/")
+		if len(says) > 110 {
+			says = says[:110] + "..."
+		}
+	}
+	return test, says
+}
+
+// judge executes the stages until one finds the mutant.
+func (l *laboratory) judge(id int, stages []Stage) (v verdict, out []byte) {
+	at := slices.IndexFunc(l.Files, func(f File) bool { return f.Name == l.mutants[id-1].file })
+	for _, s := range stages {
+		if v, out = l.try(id, l.Files[at].Tests, s); !v.survived {
+			break
+		}
+	}
+	return v, out
 }

@@ -1,10 +1,8 @@
-// Package pages reads the pages of this repository and the comments of its packages, for tests that hold them to the code.
+// Package pages reads the pages of this repository, and the comments of its packages, and holds them to the code. It has
+// nothing but tests:
 //
-//	all, err := pages.Of("..")
-//	for _, to := range pages.Links(text) {
-//		err := pages.Leads(page, to)
-//	}
-//
-// [Blocks] and [Comments] are the listings of a page and of a package comment. [Names] looks whether there is what a listing
-// names. The package keeps nothing.
+//   - links lead somewhere, and each page is on the map;
+//   - listings of the library run as they are printed, or stand in the file that they name;
+//   - names and fields in the listings of package comments are there;
+//   - sentences are short, and have no turn of phrase that makes a reader go back.
 package pages

@@ -31,7 +31,7 @@
 // together. liveness.FIFO specifies this order as a step function. The liveness check
 // plays it, and tests compare the queue with it. A [Resource] keeps the same order as a
 // queue of two counting words (queue.go), without a mutex: a request or a release is one
-// atomic instruction and a look. Only a request that waits appears in a list (slots.go)
+// atomic instruction and a look. Only a request that waits appears in a list
 // and sleeps (waiter.go). The step that completes what it waits for wakes it.
 //
 // # The bytes
@@ -81,14 +81,14 @@
 //
 // # The files
 //
-//	resource, names               a resource, and the words of the package
+//	resource                      a resource, and the words of the package
 //	place, waiter, leave          a request: announced and acquired; how it waits; how it ends
-//	queue, slots                  the order
+//	queue                         the order
 //	data                          the bytes
 //	site, deliver                 a node's part: homes and mirrors declared, messages in and out
 //	home                          mirrors' requests in the queue of their home
-//	mirror, flush, loss           requests elsewhere; what the home has not confirmed; lost nodes
-//	relaxed, inside               relaxed access: what allows it, and how it is used
+//	mirror, flush                 requests elsewhere; what the home has not confirmed, and lost nodes
+//	relaxed                       relaxed access: what allows it, and how it is used
 //	guard, entry                  the lock between ordered and relaxed access, and the ways in and out
 //	observe                       events, and states at one moment
 package queue

@@ -55,72 +55,88 @@ func (m move) String() string {
 // table is one run of a game.
 type table struct {
 	game
-	r       *Resource
-	fifo    FIFO
-	ids     ID
-	at      *sim.Window // of the rank that runs
+	r    *Resource
+	fifo FIFO
+	ids  ID
+	players
 	effect  []func() error
-	err     error
-	eyes    []uint64 // the values that each rank saw
 	seats   [][]*seat
 	writers int
 	readers int
 }
 
-// seat is a place, its bed and what the FIFO calls its request.
-type seat struct {
-	Place
-	t        *table
-	owner    rma.Rank
-	disp     rma.Disp
-	parked   func()
-	id       ID
-	notified int
-}
-
-func (s *seat) Init(parked func()) { s.parked = parked }
-
-func (s *seat) ParkUntil(ctx context.Context, interrupt func()) {
-	s.parked()
-	w := s.t.at
-	_, err := w.Await(ctx, s.owner, s.disp, rma.Is(1))
-	s.t.at = w
-	if err != nil && ctx.Err() != nil {
-		interrupt()
-		_, _ = w.Await(context.Background(), s.owner, s.disp, rma.Is(1))
-		s.t.at = w
-	}
-	w.FetchOp(s.owner, s.disp, rma.Replace, 0)
-	s.t.at = w
-}
-
-func (s *seat) Unpark() {
-	w := s.t.at
-	w.FetchOp(s.owner, s.disp, rma.Replace, 1)
-	s.t.at = w
+// players is what games of a queue have in common.
+type players struct {
+	at   *sim.Window // of the rank that runs
+	eyes []uint64    // the values that each rank saw
+	err  error       // the first mistake
 }
 
 // point lets another rank go first.
-func (t *table) point() {
-	w := t.at
+func (g *players) point() {
+	w := g.at
 	w.FetchOp(w.Rank(), 0, rma.NoOp, 0)
-	t.at = w
+	g.at = w
+}
+
+// sees notes a value that the rank that runs saw.
+func (g *players) sees(v uint64) (me rma.Rank) {
+	me = g.at.Rank()
+	g.eyes[me] = g.eyes[me]*0x9e3779b97f4a7c15 + v + 1
+	return me
+}
+
+func (g *players) note(err error) {
+	if err != nil && g.err == nil {
+		g.err = err
+	}
+}
+
+// wordBed is the bed of a rank: a word of its memory.
+type wordBed struct {
+	game   *players
+	owner  rma.Rank
+	disp   rma.Disp
+	parked func()
+}
+
+func (s *wordBed) Init(parked func()) { s.parked = parked }
+
+func (s *wordBed) ParkUntil(ctx context.Context, interrupt func()) {
+	s.parked()
+	w := s.game.at
+	_, err := w.Await(ctx, s.owner, s.disp, rma.Is(1))
+	s.game.at = w
+	if err != nil && ctx.Err() != nil {
+		interrupt()
+		_, _ = w.Await(context.Background(), s.owner, s.disp, rma.Is(1))
+		s.game.at = w
+	}
+	w.FetchOp(s.owner, s.disp, rma.Replace, 0)
+	s.game.at = w
+}
+
+func (s *wordBed) Unpark() {
+	w := s.game.at
+	w.FetchOp(s.owner, s.disp, rma.Replace, 1)
+	s.game.at = w
+}
+
+// seat is a place, its bed and what the FIFO calls its request.
+type seat struct {
+	Place
+	wordBed
+	id       ID
+	notified int
 }
 
 // saw is called right after each step. The first step of an operation puts the
 // operation in order.
 func (t *table) saw(v uint64) {
-	me := t.at.Rank()
-	t.eyes[me] = t.eyes[me]*0x9e3779b97f4a7c15 + v + 1
+	me := t.sees(v)
 	if f := t.effect[me]; f != nil {
 		t.effect[me] = nil
 		t.note(f())
-	}
-}
-
-func (t *table) note(err error) {
-	if err != nil && t.err == nil {
-		t.err = err
 	}
 }
 
@@ -137,13 +153,13 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 		return sim.Program{}, err
 	}
 	ranks := len(g.scripts)
-	t := &table{game: g, r: r, fifo: NewFIFO(), effect: make([]func() error, ranks), eyes: make([]uint64, ranks)}
+	t := &table{game: g, r: r, fifo: NewFIFO(), effect: make([]func() error, ranks), players: players{eyes: make([]uint64, ranks)}}
 	r.probe = t
 	t.seats = make([][]*seat, ranks)
 	for p := range t.seats {
 		for i := range g.places {
-			s := &seat{t: t, owner: rma.Rank(p), disp: rma.Disp(1 + i)}
-			s.sleepIn(s)
+			s := &seat{wordBed: wordBed{game: &t.players, owner: rma.Rank(p), disp: rma.Disp(1 + i)}}
+			s.sleepIn(&s.wordBed)
 			t.seats[p] = append(t.seats[p], s)
 		}
 	}

@@ -67,19 +67,17 @@ func (m bout) String() string {
 // match is one run of a game.
 type match struct {
 	sides
-	r         *Resource
-	fifo      FIFO
-	ids       ID
-	at        *sim.Window // of the rank that runs
+	r    *Resource
+	fifo FIFO
+	ids  ID
+	players
 	lock      lockSides
 	onRequest []func() error
 	onEnd     []func() error
-	err       error
 	seats     [][]*chair
 	beds      rma.Disp // one for each rank of relaxed access, after those for places
 	requested uint64   // the word at the last look
 	completed uint64
-	eyes      []uint64
 	inRow     int    // grants while a relaxed access waits, since the FIFO took the lock
 	word      uint64 // of the guard, as last seen
 	most      int    // inRow at its highest
@@ -90,49 +88,17 @@ type match struct {
 	written   uint64
 }
 
-// chair is a place, or a relaxed access, and its bed.
+// chair is a place, and its bed.
 type chair struct {
 	Place
-	t      *match
-	owner  rma.Rank
-	disp   rma.Disp
-	parked func()
-	id     ID
-}
-
-func (s *chair) Init(parked func()) { s.parked = parked }
-
-func (s *chair) ParkUntil(ctx context.Context, interrupt func()) {
-	s.parked()
-	w := s.t.at
-	_, err := w.Await(ctx, s.owner, s.disp, rma.Is(1))
-	s.t.at = w
-	if err != nil && ctx.Err() != nil {
-		interrupt()
-		_, _ = w.Await(context.Background(), s.owner, s.disp, rma.Is(1))
-		s.t.at = w
-	}
-	w.FetchOp(s.owner, s.disp, rma.Replace, 0)
-	s.t.at = w
-}
-
-func (s *chair) Unpark() {
-	w := s.t.at
-	w.FetchOp(s.owner, s.disp, rma.Replace, 1)
-	s.t.at = w
-}
-
-func (t *match) point() {
-	w := t.at
-	w.FetchOp(w.Rank(), 0, rma.NoOp, 0)
-	t.at = w
+	wordBed
+	id ID
 }
 
 // saw is called right after each step. The words of the queue show what the step means
 // to the FIFO: the first change of each word by an operation gives it its order.
 func (t *match) saw(v uint64) {
-	me := t.at.Rank()
-	t.eyes[me] = t.eyes[me]*0x9e3779b97f4a7c15 + v + 1
+	me := t.sees(v)
 	if q := t.r.requested.Load() &^ flags; q != t.requested {
 		t.requested = q
 		t.effect(&t.onRequest[me])
@@ -170,12 +136,6 @@ func (t *match) effect(f *func() error) {
 	}
 }
 
-func (t *match) note(err error) {
-	if err != nil && t.err == nil {
-		t.err = err
-	}
-}
-
 func (d sides) setup(f *sim.Fabric) (sim.Program, error) {
 	ranks := len(d.scripts)
 	base, err := f.Alloc(3 + d.places)
@@ -189,7 +149,7 @@ func (d sides) setup(f *sim.Fabric) (sim.Program, error) {
 	if err != nil {
 		return sim.Program{}, err
 	}
-	t := &match{sides: d, fifo: NewFIFO(), r: r, eyes: make([]uint64, ranks+1),
+	t := &match{sides: d, fifo: NewFIFO(), r: r, players: players{eyes: make([]uint64, ranks+1)},
 		onRequest: make([]func() error, ranks), onEnd: make([]func() error, ranks)}
 	r.probe = t
 	t.beds = rma.Disp(2 + d.places)
@@ -202,12 +162,12 @@ func (d sides) setup(f *sim.Fabric) (sim.Program, error) {
 	if err != nil {
 		return sim.Program{}, err
 	}
-	r.relaxed.state().in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
+	r.relaxed.state().in = func() Bed { return &wordBed{game: &t.players, owner: t.at.Rank(), disp: t.beds} }
 	t.seats = make([][]*chair, ranks)
 	for p := range t.seats {
 		for i := range d.places {
-			s := &chair{t: t, owner: rma.Rank(p), disp: rma.Disp(1 + i)}
-			s.sleepIn(s)
+			s := &chair{wordBed: wordBed{game: &t.players, owner: rma.Rank(p), disp: rma.Disp(1 + i)}}
+			s.sleepIn(&s.wordBed)
 			t.seats[p] = append(t.seats[p], s)
 		}
 	}

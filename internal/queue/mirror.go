@@ -9,7 +9,7 @@ import (
 // mirror joins the mirror's half of the protocol to the places of a resource that has its
 // home on another node. The apart bit of the requested word sends places here. The state of
 // such a place holds the ID of its request instead of a ticket. How its access ends is in
-// leave.go, and what happens when the home is lost in loss.go.
+// leave.go, and what happens when the home is lost in flush.go.
 //
 // Places are woken when the mutex is free again: they may do anything.
 type mirror struct {

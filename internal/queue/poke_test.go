@@ -71,12 +71,11 @@ type pokes struct {
 	holds   Place     // the local writer that releases
 	cancels Place
 	guests  [2]Place
-	at      *sim.Window // of the rank that runs
-	eyes    [2]uint64   // the value that each rank saw
+	players
 }
 
 func setPokes(*sim.Fabric) (sim.Program, error) {
-	t := &pokes{net: newNetwork(3, SiteOptions{})}
+	t := &pokes{net: newNetwork(3, SiteOptions{}), players: players{eyes: make([]uint64, 2)}}
 	var all [3]*Resource
 	for i, s := range t.net.sites {
 		r, err := New("r", 0)
@@ -118,16 +117,7 @@ func (t *pokes) play(_ context.Context, w rma.Window) error {
 	return t.cancels.Cancel()
 }
 
-func (t *pokes) point() {
-	w := t.at
-	w.FetchOp(w.Rank(), 0, rma.NoOp, 0)
-	t.at = w
-}
-
-func (t *pokes) saw(v uint64) {
-	me := t.at.Rank()
-	t.eyes[me] = t.eyes[me]*0x9e3779b97f4a7c15 + v + 1
-}
+func (t *pokes) saw(v uint64) { t.sees(v) }
 
 func (t *pokes) check() error {
 	t.r.probe = nil

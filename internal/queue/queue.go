@@ -40,7 +40,7 @@ import (
 // # Waiting
 //
 // A request that waits first shows its waiter in the queue, and then looks at completed once
-// more (slots.go, waiter.go). A goroutine that changes completed then looks for waiters. One
+// more (waiter.go). A goroutine that changes completed then looks for waiters. One
 // of them sees the other.
 //
 // All that a hand-over needs is in one cache line.

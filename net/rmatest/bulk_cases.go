@@ -107,7 +107,7 @@ func bulkEnd(f rma.Fabric) (Body, error) {
 	}
 	at, err := f.Alloc(words)
 	if err != nil {
-		return nil, fmt.Errorf("Alloc of the %d words that are free: %w", words, err)
+		return nil, fmt.Errorf("the %d words that are free: %w", words, err)
 	}
 	end := at + rma.Disp(words)
 	return cast(f, meeting, func(p *Player) {
@@ -134,7 +134,7 @@ func allFree(f rma.Fabric) (int, error) {
 	_, err := f.Alloc(1 << 50)
 	var refusal *rma.AllocError
 	if !errors.As(err, &refusal) {
-		return 0, fmt.Errorf("Alloc of 1<<50 words: the error is %v, want a *rma.AllocError", err)
+		return 0, fmt.Errorf("for 1<<50 words the error is %v, want a *rma.AllocError", err)
 	}
 	return refusal.Free, nil
 }

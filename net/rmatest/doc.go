@@ -25,8 +25,8 @@
 // mistake. [Scene] makes a case of a function of a Player, also for suites of what
 // stands on windows.
 //
-// [Broken] is the suite's own test: windows with one defect each, and the cases that
-// must reject them.
+// The suite's own tests have windows with one defect each, and the cases that must
+// reject them.
 //
 // [Tally] counts the operations of a window, to test the cost of an algorithm.
 package rmatest

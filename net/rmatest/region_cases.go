@@ -326,7 +326,7 @@ func noSpace(f rma.Fabric) (Body, error) {
 		}
 	}
 	if _, err := f.Alloc(free); err != nil {
-		return nil, fmt.Errorf("Alloc of the %d words that are free: %w", free, err)
+		return nil, fmt.Errorf("the %d words that are free: %w", free, err)
 	}
 	if err := refusesAlloc(f, 1, 0); err != nil {
 		return nil, err

@@ -363,7 +363,7 @@ func TestSameOnEveryHost(t *testing.T) {
 // Virtual time has no floating-point numbers: a processor or compiler that fuses a
 // multiplication and an addition would predict something else.
 func TestVirtualTimeIsWhole(t *testing.T) {
-	for _, file := range []string{"journey.go", "watch.go", "memory.go", "processors.go", "choice.go", "predict.go"} {
+	for _, file := range []string{"journey.go", "memory.go", "explore.go", "predict.go"} {
 		set := token.NewFileSet()
 		parsed, err := parser.ParseFile(set, file, nil, 0)
 		if err != nil {

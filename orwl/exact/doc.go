@@ -26,10 +26,9 @@
 // value at a bit that a block of 512 values has in common, and the parts above that bit have an exact
 // sum of their own. Each chapter is a file:
 //
-//	accumulator.go     the number, and the rounding of the result
+//	accumulator.go     the number, its rounding, and its bytes
 //	blocks.go          many values at once
 //	dot.go             dot products
-//	state.go           the sum as bytes
 //	blocks_amd64.s     blocks.go and dot.go for processors with AVX2
 //
 // # The contract

@@ -25,7 +25,7 @@
 // A connection has one goroutine. It reads what has come, cuts it into commands that
 // point into the read buffer (reader.go), and collects the operations of the whole
 // pipeline in a batch (batch.go): one Store.Do, then all replies in one write.
-// The long value of a GET goes from the record to the socket, as far as the socket takes it at once (direct.go).
+// The long value of a GET goes from the record to the socket, as far as the socket takes it at once (conn.go).
 // Commands that are not operations on keys end the batch first. There is one table
 // of commands (table.go), which is also what COMMAND answers.
 //

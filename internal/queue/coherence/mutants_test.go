@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
 	"github.com/orwl/go-orwl/internal/rings"
 )
@@ -38,9 +37,6 @@ var stages = []mutants.Stage{
 // testdata/survivors.md.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	if invariant.Enabled || rings.Repeated() {
-		t.Skip("this builds test binaries of its own, and the ordinary run does")
-	}
 	(&mutants.Plan{
 		Files: []mutants.File{
 			{Name: "home.go"}, {Name: "guest.go"}, {Name: "loss.go"},

@@ -18,15 +18,22 @@ import (
 	orwl "github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
-// Carrier has the process's sockets take the place of the kernel's. A peer names itself, and proves nothing: with
-// handshakes a world takes twice as long.
-func (p *Process) Carrier() orwl.Carrier {
+// Sockets take the place of the kernel's, below a node.
+type Sockets interface {
+	// Dial and Listen do what net.Dial and net.Listen do.
+	Dial(ctx context.Context, address string) (net.Conn, error)
+	Listen(address string) (net.Listener, error)
+}
+
+// Carrier carries a node's bytes by other sockets. A peer names itself, and proves nothing: with handshakes a run of many
+// nodes takes twice as long.
+func Carrier(sockets Sockets) orwl.Carrier {
 	return orwl.Carrier{
 		Secure: func(private crypto.PrivKey, _ []upgrader.StreamMuxer) (sec.SecureTransport, error) {
 			return open{private}, nil
 		},
 		Streams: func(up transport.Upgrader, manager network.ResourceManager) transport.Transport {
-			return streams{p, up, manager}
+			return streams{sockets, up, manager}
 		},
 	}
 }
@@ -96,7 +103,7 @@ func (c *openConn) ConnState() network.ConnectionState { return network.Connecti
 
 // streams is a transport of libp2p.
 type streams struct {
-	process *Process
+	sockets Sockets
 	up      transport.Upgrader
 	manager network.ResourceManager
 }
@@ -123,7 +130,7 @@ func (s streams) dial(ctx context.Context, to multiaddr.Multiaddr, id peer.ID, s
 	if err := scope.SetPeer(id); err != nil {
 		return nil, err
 	}
-	raw, err := s.process.dial(ctx, address)
+	raw, err := s.sockets.Dial(ctx, address)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +150,7 @@ func (s streams) Listen(at multiaddr.Multiaddr) (transport.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	raw, err := s.process.listen(address)
+	raw, err := s.sockets.Listen(address)
 	if err != nil {
 		return nil, err
 	}

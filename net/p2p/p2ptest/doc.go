@@ -7,8 +7,7 @@
 //	h, err := p2ptest.Host(key, number, nodes, p2ptest.QUIC)
 //	n, err := p2p.Join(ctx, p2p.Options{Number: number, Nodes: nodes, Key: key, Host: h, ...})
 //
-// World is a network in virtual time, for runs of many nodes in one bubble of testing/synctest. Process.Carrier puts its sockets
-// below a node.
+// Carrier puts sockets of a test below a node.
 //
 // Bare is the host of a node with nothing of a node above it. Benchmarks compare a node with it.
 package p2ptest

@@ -92,3 +92,106 @@ func (l *mcs) tell(p rma.Rank, disp rma.Disp, v uint64) {
 	l.w.Put(p, disp, v)
 	l.w.Flush(p)
 }
+
+// ticket is the ticket lock. Acquire draws a number from next and waits until serving
+// is that number. Release adds one to serving. Both words are at rank 0.
+type ticket struct {
+	w             rma.Window
+	next, serving rma.Disp
+	flaw          ticketFlaw
+	mine          uint64
+}
+
+// ticketFlaw is what is wrong with a ticket lock.
+type ticketFlaw struct {
+	readThenAdd bool // draw with a Get and an Accumulate
+}
+
+func newTicket(flaw ticketFlaw) func(rma.Fabric) (func(rma.Window) Lock, error) {
+	return func(f rma.Fabric) (func(rma.Window) Lock, error) {
+		base, err := f.Alloc(2)
+		if err != nil {
+			return nil, err
+		}
+		l := ticket{next: base, serving: base + 1, flaw: flaw}
+		rma.Label(f, l.next, 1, "next")
+		rma.Label(f, l.serving, 1, "serving")
+		return func(w rma.Window) Lock {
+			mine := l
+			mine.w = w
+			return &mine
+		}, nil
+	}
+}
+
+func (l *ticket) Acquire(ctx context.Context) error {
+	if l.flaw.readThenAdd {
+		l.mine = l.w.Get(0, l.next)
+		l.w.Accumulate(0, l.next, rma.Sum, 1)
+		l.w.Flush(0)
+	} else {
+		l.mine = l.w.FetchOp(0, l.next, rma.Sum, 1)
+	}
+	_, err := l.w.Await(context.WithoutCancel(ctx), 0, l.serving, rma.Is(l.mine))
+	return err
+}
+
+func (l *ticket) Release() {
+	l.w.FlushAll()
+	l.w.Put(0, l.serving, l.mine+1)
+	l.w.Flush(0)
+}
+
+// overlap is Hemlock (Dice and Kogan, SPAA'21) with Overlap, without its second wait:
+//
+//	tail at rank 0 ──▶ last          grant at every rank: 1 names the lock
+//
+// A release leaves the lock's name in the own word and does not wait until the successor has
+// cleared it. The next release waits. A rank that lines up again meanwhile must wait, too:
+// its next successor would take the name for its own. This wait is missing here.
+type overlap struct {
+	w           rma.Window
+	tail, grant rma.Disp
+}
+
+func newOverlap(f rma.Fabric) (func(rma.Window) Lock, error) {
+	base, err := f.Alloc(2)
+	if err != nil {
+		return nil, err
+	}
+	l := overlap{tail: base, grant: base + 1}
+	rma.Label(f, l.tail, 1, "tail")
+	rma.Label(f, l.grant, 1, "grant")
+	return func(w rma.Window) Lock {
+		mine := l
+		mine.w = w
+		return &mine
+	}, nil
+}
+
+func (l *overlap) Acquire(context.Context) error {
+	pred := l.w.FetchOp(0, l.tail, rma.Replace, uint64(l.w.Rank())+1)
+	if pred == 0 {
+		return l.w.Err()
+	}
+	theirs := rma.Rank(pred - 1)
+	if _, err := l.w.Await(context.Background(), theirs, l.grant, rma.Is(1)); err != nil {
+		return err
+	}
+	l.w.Put(theirs, l.grant, 0)
+	l.w.Flush(theirs)
+	return nil
+}
+
+func (l *overlap) Release() {
+	l.w.FlushAll()
+	me := l.w.Rank()
+	if l.w.CAS(0, l.tail, uint64(me)+1, 0) == uint64(me)+1 {
+		return
+	}
+	if _, err := l.w.Await(context.Background(), me, l.grant, rma.Is(0)); err != nil {
+		return
+	}
+	l.w.Put(me, l.grant, 1)
+	l.w.Flush(me)
+}

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
 	"github.com/orwl/go-orwl/internal/rings"
 )
@@ -24,9 +23,6 @@ var telling = []string{
 // does the work.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	if invariant.Enabled || rings.Repeated() {
-		t.Skip("this builds test binaries of its own, and the ordinary run does")
-	}
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "folder.go"}, {Name: "file.go"}, {Name: "name.go"}},
 		Rules: mutants.Rules{

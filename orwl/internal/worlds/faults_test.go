@@ -215,7 +215,7 @@ func (p *process) stop() {
 	defer p.mu.Unlock()
 	if p.stopped == nil {
 		p.stopped = make(chan struct{})
-		p.sockets.Stop()
+		p.sockets.stop(true)
 	}
 }
 
@@ -225,7 +225,7 @@ func (p *process) goOn() {
 	if p.stopped != nil {
 		close(p.stopped)
 		p.stopped = nil
-		p.sockets.Continue()
+		p.sockets.stop(false)
 	}
 }
 
@@ -243,8 +243,8 @@ func (p *process) runs() {
 func (w *world) cut(a, b int, length time.Duration) {
 	w.at(a).disturbed.Store(true)
 	w.at(b).disturbed.Store(true)
-	w.net.Cut(a, b)
-	w.later(length, func() { w.net.Heal(a, b) })
+	w.net.cut(a, b)
+	w.later(length, func() { w.net.heal(a, b) })
 }
 
 // fails has a disk be full or slow for some time.
@@ -296,7 +296,7 @@ func (p *process) kill(later time.Duration) {
 // dies ends the process.
 func (p *process) dies() {
 	p.killed.Store(true)
-	p.sockets.Kill()
+	p.sockets.kill()
 	p.cancel()
 	p.goOn()
 }

@@ -130,7 +130,7 @@ const (
 type world struct {
 	seed     uint64
 	rng      *rand.Rand
-	net      *p2ptest.World
+	net      *internet
 	disks    []*disk // a process has the disk of its seat, modulo their number; none: the cuts are in memory only
 	commands int     // how many more may follow
 	runs     program
@@ -174,7 +174,7 @@ type command struct {
 type process struct {
 	world   *world
 	seat    int
-	sockets *p2ptest.Process
+	sockets *endpoint
 	late    bool
 	cancel  context.CancelFunc
 
@@ -202,7 +202,7 @@ func newCommand(count int, gentle bool, faults ...*fault) command {
 }
 
 func newWorld(seed uint64, lies string) *world {
-	w := &world{seed: seed, lies: lies, rng: rand.New(rand.NewPCG(seed, 2)), net: p2ptest.NewWorld(seed), reached: make(map[string]bool), interval: 20 * time.Millisecond}
+	w := &world{seed: seed, lies: lies, rng: rand.New(rand.NewPCG(seed, 2)), net: newInternet(seed), reached: make(map[string]bool), interval: 20 * time.Millisecond}
 	w.runs = programs[w.rng.IntN(len(programs))](w.rng)
 	if w.rng.IntN(2) == 0 || lies != "" {
 		for i := range 1 + w.rng.IntN(2)*w.rng.IntN(3) {
@@ -311,7 +311,7 @@ func (w *world) again(seat int) {
 
 // start starts a process.
 func (w *world) start(p *process, place launch.Place, listens func(string)) {
-	p.world, p.sockets = w, w.net.Process(p.seat)
+	p.world, p.sockets = w, w.net.endpoint(p.seat)
 	var ctx context.Context
 	ctx, p.cancel = context.WithCancel(context.Background())
 	w.mu.Lock()
@@ -319,7 +319,7 @@ func (w *world) start(p *process, place launch.Place, listens func(string)) {
 	w.mu.Unlock()
 	place.Node, place.Nodes, place.Key = p.seat, w.count, []byte("the key of the worlds, 32 bytes.")
 	if place.Listen == "" {
-		place.Listen = p.sockets.Address()
+		place.Listen = p.sockets.address()
 	}
 	place.Report = func(address string) error {
 		w.mu.Lock()
@@ -334,7 +334,7 @@ func (w *world) start(p *process, place launch.Place, listens func(string)) {
 	}
 	log := slog.New(&journal{p, slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug}).WithAttrs([]slog.Attr{slog.Int("seat", p.seat)})})
 	o := orwl.Options{Log: log, Survive: orwl.Survive{Interval: w.interval, Off: w.oneLife}, Join: orwl.JoinOptions{
-		Place: &place, Lease: worldLease, Remote: true, Network: network{nodes.Network{Carrier: p.sockets.Carrier()}, p}, Log: log,
+		Place: &place, Lease: worldLease, Remote: true, Network: network{nodes.Network{Carrier: p2ptest.Carrier(p.sockets)}, p}, Log: log,
 	}}
 	inner.Computes(&o, p.ran.Load)
 	if n := len(w.disks); n > 0 {

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
 	"github.com/orwl/go-orwl/internal/rings"
 )
@@ -20,9 +19,6 @@ var telling = []string{
 // of TestDrift and TestTenureProof notice those that are not safe.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	if invariant.Enabled || rings.Repeated() {
-		t.Skip("this builds test binaries of its own, and the ordinary run does")
-	}
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "contact.go"}, {Name: "tenure.go"}},
 		Rules: mutants.Rules{

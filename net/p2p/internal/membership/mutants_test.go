@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
 	"github.com/orwl/go-orwl/internal/rings"
 )
@@ -32,9 +31,6 @@ var telling = []string{
 // TestMutants makes one small mistake at a time, and expects the tests to notice.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	if invariant.Enabled || rings.Repeated() {
-		t.Skip("this builds test binaries of its own, and the ordinary run does")
-	}
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "member.go"}, {Name: "chair.go"}, {Name: "epoch.go"}, {Name: "parked.go"}},
 		Rules: mutants.Rules{

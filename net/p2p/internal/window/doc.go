@@ -2,7 +2,7 @@
 //
 // [Meet] makes a node's part of it. The nodes of one machine share memory (machine.go), and
 // a rank reaches the memory of its machine directly. It reaches the memory of another machine
-// by frames. One node there, the rank's agent, executes them (layout.go, agent.go). A [Window]
+// by frames. One node there, the rank's agent, executes them (window.go, call.go). A [Window]
 // is one rank's view.
 //
 //	one machine            its memory's own windows, and no frame
