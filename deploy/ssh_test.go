@@ -67,7 +67,8 @@ func TestSSH(t *testing.T) {
 	solved(t, 2, output(t, start(words[0], words[1:]...)))
 }
 
-// TestSSHEnds ends a run in each way that there is. No process stays behind, and one line says why.
+// TestSSHEnds ends a run in each way that there is. No process stays behind, and one line says why. The loss of a node ends
+// none: the other one goes on until it is interrupted.
 func TestSSHEnds(t *testing.T) {
 	start := sshd(t)
 	signal := func(pid int, s syscall.Signal) {
@@ -76,17 +77,19 @@ func TestSSHEnds(t *testing.T) {
 		}
 	}
 	// ssh says by itself that a server is gone.
-	const lost = `((\[1 host2\] )?Connection to 127.0.0.1 closed by remote host.\r\n)?llk23: launch: node [01] on host[12]: ssh ended with code 255: its connection failed, or a signal ended the node`
+	const interrupted = "llk23: stopped without a result: interrupted"
+	const lost = `((\[1 host2\] )?Connection to 127.0.0.1 closed by remote host.\r\n)?launch: node [01] on host[12]: ssh ended with code 255: its connection failed, or a signal ended the node: try ssh -o BatchMode=yes HOST true, which must ask for nothing; the others go on\n`
 	for _, c := range []struct {
-		name string
-		end  func(launcher int, nodes []int)
-		code int
-		says string
+		name   string
+		end    func(launcher int, nodes []int)
+		goesOn bool
+		code   int
+		says   string
 	}{
-		{"interrupt", func(launcher int, _ []int) { signal(launcher, syscall.SIGINT) }, 130, "llk23: stopped without a result: interrupted"},
-		{"node killed", func(_ int, nodes []int) { signal(nodes[1], syscall.SIGKILL) }, 255, lost},
-		{"connection lost", func(_ int, nodes []int) { signal(parent(t, nodes[1]), syscall.SIGKILL) }, 255, lost},
-		{"launcher killed", func(launcher int, _ []int) { signal(launcher, syscall.SIGKILL) }, -1, ""},
+		{"interrupt", func(launcher int, _ []int) { signal(launcher, syscall.SIGINT) }, false, 130, interrupted},
+		{"node killed", func(_ int, nodes []int) { signal(nodes[1], syscall.SIGKILL) }, true, 130, lost + interrupted},
+		{"connection lost", func(_ int, nodes []int) { signal(parent(t, nodes[1]), syscall.SIGKILL) }, true, 130, lost + interrupted},
+		{"launcher killed", func(launcher int, _ []int) { signal(launcher, syscall.SIGKILL) }, false, -1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			words := append(endless(), "-ssh", "host1,host2")
@@ -96,13 +99,23 @@ func TestSSHEnds(t *testing.T) {
 				keepsSecret(t, pid, "")
 			}
 			before := len(cmd.Stderr.(*heard).String())
+			after := func() string { return cmd.Stderr.(*heard).String()[before:] }
 			c.end(cmd.Process.Pid, nodes)
+			if c.goesOn {
+				until(t, "the run goes on", func() bool { return strings.Contains(after(), `"msg":"orwl: the run goes on"`) })
+				until(t, "the launcher notices", func() bool { return strings.Contains(after(), "; the others go on\n") })
+				signal(cmd.Process.Pid, syscall.SIGINT)
+			}
 			_ = cmd.Wait() // the code says how it ended
 			gone(t, "llk23")
 			if code := cmd.ProcessState.ExitCode(); code != c.code {
 				t.Errorf("exit code %d, want %d", code, c.code)
 			}
-			said := regexp.MustCompile(`(?m)^{.*"msg":"sweeping".*\n`).ReplaceAllString(cmd.Stderr.(*heard).String()[before:], "")
+			messages := "sweeping"
+			if c.goesOn {
+				messages += "|node lost|epoch|orwl: the run goes on"
+			}
+			said := regexp.MustCompile(`(?m)^(\[1 host2\] )?{.*"msg":"(`+messages+`).*\n`).ReplaceAllString(after(), "")
 			if c.says != "" && !regexp.MustCompile("^"+c.says+"\n$").MatchString(said) {
 				t.Errorf("says %q, want %q alone", said, c.says)
 			}

@@ -111,6 +111,7 @@ g, round 0, waits to read u%[2]s ──▶ f
 
 // Two tasks that can read wait for no task, and a writer waits for both.
 func TestInspectTextOfReaders(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // a worker for each reader
 	synctest.Test(t, func(t *testing.T) {
 		rt := mustNew(t, Options{Stall: -1})
 		r := rt.Resource("r", 0)

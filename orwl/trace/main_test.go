@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -105,8 +106,9 @@ func small(t testing.TB, rec *Recorder, observers ...orwl.Observer) *orwl.Runtim
 	return rt
 }
 
-// recorded runs the small program in a bubble.
+// recorded runs the small program in a bubble. Its times suppose that both readers run at once.
 func recorded(t *testing.T, o Options, observers ...orwl.Observer) (trace *Trace) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2)) // so many workers
 	synctest.Test(t, func(t *testing.T) {
 		rec := mustRecord(t, o)
 		if err := small(t, rec, observers...).Run(context.Background()); err != nil {

@@ -76,14 +76,16 @@ func TestContact(t *testing.T) {
 // it says may be old.
 func TestSure(t *testing.T) {
 	var c Contact
-	c.Hears(1000)
-	c.Answered(1000)
 	sure := func(now int64, want bool) {
 		t.Helper()
 		if got := c.Sure(easy, now); got != want {
 			t.Errorf("at %d it is sure: %t, want %t", now, got, want)
 		}
 	}
+	c.Hears(5)
+	sure(6, false) // its clock has just begun: less than a lease is no proof
+	c.Hears(1000)
+	c.Answered(1000)
 	sure(1001, false)
 	c.Takes(wire.Beat{Sent: 7, Echo: 900}, 1100) // an echo of something older
 	sure(1100, true)
