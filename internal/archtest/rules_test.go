@@ -44,7 +44,7 @@ var layers = []layer{
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/internal/considerate net/internal/patience net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
 	{path: "net/node", imports: "net/wire"},
-	{path: "net/p2p/internal/ring", imports: ""},
+	{path: "net/p2p/internal/ring", imports: "net/rma net/topology"}, // its tests play in net/sim
 	{path: "net/p2p/internal/loan", imports: "net/p2p/internal/ring net/internal/extents net/wire net/rma"},
 	{path: "net/p2p/internal/lease", pure: true, imports: "internal/leases net/p2p/internal/loan net/wire"},
 	{path: "net/p2p/internal/transport"},

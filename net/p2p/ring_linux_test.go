@@ -155,7 +155,7 @@ func TestRingsOfBrokenStreams(t *testing.T) {
 // TestFullRing sends more than a ring has room for, to a node that takes nothing meanwhile.
 func TestFullRing(t *testing.T) {
 	t.Parallel()
-	const parcels = 10_000
+	const parcels = 15_000
 	counts := [2]*Counts{new(Counts), new(Counts)}
 	nodes := neighbours(t, 2, func(o *Options) { o.Counts = counts[o.Number] })
 	byRing(t, nodes)
