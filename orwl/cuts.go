@@ -497,27 +497,6 @@ func (c *cuts) weigh(all []balance.Load) {
 	c.rt.o.Log.Info("orwl: the nodes get other shares of the work, by their speed, from the next cut on", "seats", s.log.seats(), "from", c.watch.Weights, "to", to)
 }
 
-// written is how many bytes the resources have that tasks of this node write.
-func (c *cuts) written() (sum int64) {
-	for _, all := range c.writers {
-		if last := all[len(all)-1]; last.task.here() { // only its node counts the resource
-			sum += int64(last.resource.Inspect().Size)
-		}
-	}
-	return sum
-}
-
-// interval is the time to the next cut after one for which this node has worked for some time.
-func (c *cuts) interval(spent time.Duration) time.Duration {
-	switch s := c.rt.o.Nodes.survival; {
-	case c.rt.o.Survive.Interval > 0:
-		return c.rt.o.Survive.Interval
-	case s.seed != 0:
-		return tick / 2
-	}
-	return max(leastInterval, time.Duration(float64(spent)*copyCost/mostCost/float64(processors())))
-}
-
 // begin begins a cut after a round, unless a task may have passed that round. A worker counts the round of a task by an ordinary store, and then
 // looks at c.at. Others see the store before the next round of the task. So a task that seems to be two rounds before the cut looks again, and sees it.
 func (c *cuts) begin(ctx context.Context, round uint64) {

@@ -61,6 +61,27 @@ func (c *cuts) tellFinish() []byte {
 	return message.Finish{Finish: f}.Encode()
 }
 
+// interval is the time to the next cut after one for which this node has worked for some time.
+func (c *cuts) interval(spent time.Duration) time.Duration {
+	switch s := c.rt.o.Nodes.survival; {
+	case c.rt.o.Survive.Interval > 0:
+		return c.rt.o.Survive.Interval
+	case s.seed != 0:
+		return tick / 2
+	}
+	return max(leastInterval, time.Duration(float64(spent)*copyCost/mostCost/float64(processors())))
+}
+
+// written is how many bytes the resources have that tasks of this node write.
+func (c *cuts) written() (sum int64) {
+	for _, all := range c.writers {
+		if last := all[len(all)-1]; last.task.here() { // only its node counts the resource
+			sum += int64(last.resource.Inspect().Size)
+		}
+	}
+	return sum
+}
+
 // least is how long a run must take to have a cut at its end: some time, and some for each byte of the cut, in nanoseconds.
 func (c *cuts) least() (least, each int64) {
 	s := c.rt.o.Nodes.survival
