@@ -30,6 +30,7 @@ type game struct {
 	books  int     // of workers
 	wide   bool    // each access has a counter, also of the tasks in books
 	raised bool    // the first task has its round on another node, and two ranks tell of it
+	heard  bool    // the first task has its round on another node, and a rank tells of it, or leaves it to a worker that attends
 	short  bool    // bodies run under the lock
 	stops  bool    // a rank that is no worker stops the pool
 	last   []int   // the round in which each task ends; nil: its last one
@@ -53,6 +54,9 @@ type table struct {
 	number map[string]int // of resources
 	task   []int          // by counter
 	failed bool
+	// Of a game that is heard.
+	lookers int
+	comes   bool // what the other node tells has come, and nobody has taken it
 }
 
 // The words of each rank.
@@ -71,6 +75,9 @@ func (g game) ranks() int {
 	}
 	if g.raised {
 		n += 2
+	}
+	if g.heard {
+		n++
 	}
 	return n
 }
@@ -107,6 +114,9 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 		}
 	}
 	t.pool = New(Options{Plan: t.plan, Owner: owner, Workers: g.books, Run: t.run, Died: t.died, Waits: t.waits})
+	if g.heard {
+		t.pool.Ears = t
+	}
 	t.pool.probe = t
 	for i, b := range t.pool.books {
 		b.sleepIn(&berth{t: t, rank: rma.Rank(i)})
@@ -172,10 +182,45 @@ func (t *table) play(_ context.Context, w rma.Window) error {
 	case t.raised:
 		t.ran[0], t.writes[0] = 1, 1
 		t.pool.Raise(0, []uint32{1, plan.Ended}[me%2])
+	case t.heard:
+		t.point()
+		t.ran[0], t.writes[0], t.comes = 1, 1, true
+		t.point()
+		if t.lookers == 0 { // it rings, and who hears the bell does this
+			t.Attend()
+			t.Look()
+			t.Leave()
+		}
 	default:
 		t.pool.Stop()
 	}
 	return nil
+}
+
+// Attend, Look and Leave are what a node does: see package ring.
+func (t *table) Attend() {
+	t.point()
+	t.lookers++
+}
+
+func (t *table) Look() bool {
+	t.point()
+	if t.saw(0); !t.comes {
+		return false
+	}
+	t.saw(1)
+	t.comes = false
+	t.pool.Raise(0, plan.Ended)
+	return true
+}
+
+func (t *table) Leave() {
+	t.point()
+	t.lookers--
+	t.saw(uint32(t.lookers))
+	if t.lookers == 0 {
+		t.Look()
+	}
 }
 
 // run is a body that a worker calls.
@@ -303,6 +348,9 @@ func (t *table) check() error {
 			errs = append(errs, fmt.Errorf("task %d has run %d rounds of %d", task, n, t.end(task)))
 		}
 	}
+	if t.lookers != 0 {
+		errs = append(errs, fmt.Errorf("%d attend at the end", t.lookers))
+	}
 	for _, b := range t.pool.books {
 		if b.lock.next.Load() != b.lock.now.Load() {
 			errs = append(errs, fmt.Errorf("the lock of book %d is held at the end", b.number))
@@ -316,6 +364,10 @@ func (t *table) state() uint64 {
 	mix := func(v uint64) { h = (h ^ v) * 0x9e3779b97f4a7c15; h ^= h >> 29 }
 	for _, v := range t.eyes {
 		mix(v)
+	}
+	mix(uint64(t.lookers))
+	if t.comes {
+		mix(5)
 	}
 	for i := range t.pool.counters {
 		mix(uint64(t.pool.counters[i].done.Load()))
@@ -417,6 +469,9 @@ func TestExhaust(t *testing.T) {
 		"death":                chain(2, 2, false, 0, 1).with(func(g *game) { g.fails, g.dies = 1, true }),
 		"death, short":         chain(2, 2, false, 0, 1).with(func(g *game) { g.fails, g.dies, g.short = 2, true, true }),
 		"writer of three, two": chain(3, 1, true, 0, 1, 1).with(func(g *game) { g.short = true }),
+		"heard":                chain(2, 1, false, Nobody, 0).with(func(g *game) { g.heard = true }),
+		"heard by two":         chain(3, 1, false, Nobody, 0, 1).with(func(g *game) { g.heard = true }),
+		"heard beside":         chain(3, 1, false, Nobody, 0, 1).with(func(g *game) { g.heard, g.short = true, true }),
 		"raised":               chain(2, 1, false, Nobody, 0).with(func(g *game) { g.raised = true }),
 		"wide":                 chain(2, 2, true, 0, 1).with(func(g *game) { g.wide = true }),
 		"wide, early end":      starOf(3, 2, 0, 1, 0).with(func(g *game) { g.last, g.wide = []int{2, 1, 2}, true }),
