@@ -60,7 +60,7 @@ type Lane struct {
 	over     error         // why there will be no stream any more
 	lent     []debt        // the loans that are not settled, in their order
 	owing    int           // the bytes of lent
-	ring     *turn         // where the peer reads in this node's memory, if there is such a place
+	ring     *outbound     // where the peer reads in this node's memory, if there is such a place
 	taking   bool          // we read a loan in the peer's memory, and do not acknowledge it yet
 	work     sync.Cond     // the writer waits for something to write, or its end
 	progress chan struct{} // closed when frames are acknowledged; nil if no goroutine waits

@@ -19,21 +19,21 @@ import (
 // Whoever looks takes frames: a worker of this node that has nothing better to do, or the goroutine that the bell
 // wakes. See package ring.
 
-// turn is where the frames for a peer go instead of the socket. The streams of a lane use it one after another.
-type turn struct {
+// outbound is a ring for a peer. The streams of a lane write to it one after another.
+type outbound struct {
 	ring   *ring.Writer
 	offset uint64
-	to     *loan.Mapping
+	peer   *loan.Mapping
 }
 
-// turn is the lane's, nil if there is none. l.mu is held.
-func (l *Lane) turn() *turn {
+// toPeer is the lane's ring, nil if there is none. l.mu is held.
+func (l *Lane) toPeer() *outbound {
 	if l.ring != nil || l.kind != transport.Control || !l.up.Lends() {
 		return l.ring
 	}
 	if m := l.up.Mapping(); m != nil {
 		if w, offset := l.node.Memory.Shared().Ring(m); w != nil {
-			l.ring = &turn{w, uint64(offset), m}
+			l.ring = &outbound{w, uint64(offset), m}
 		}
 	}
 	return l.ring
@@ -49,12 +49,12 @@ func (s *Stream) toRing(b []byte) error {
 		if s.severed() {
 			return errSevered
 		}
-		s.to.to.Wake()
+		s.to.peer.Wake()
 		time.Sleep(full)
 	}
 	s.to.ring.Write(b)
 	if s.to.ring.Rings() {
-		s.to.to.Wake()
+		s.to.peer.Wake()
 	}
 	return nil
 }

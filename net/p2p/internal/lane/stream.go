@@ -28,11 +28,11 @@ type Stream struct {
 	mute   bool          // this direction has ended: nothing more is written; guarded by lane.mu
 	ended  chan struct{} // closed when both have ended
 
-	desk desk  // guarded by lane.mu
-	to   *turn // where the owner of the desk writes; nil: to raw
+	desk desk      // guarded by lane.mu
+	to   *outbound // where the owner of the desk writes; nil: to raw
 
 	// Used by the goroutine that owns the desk.
-	turned bool // the peer knows that it reads at to
+	told   bool // the peer knows that it reads there
 	pieces []engine.Piece
 	joined []byte
 

@@ -64,7 +64,7 @@ func (s *Stream) begins() bool {
 // occupy takes the desk, and what is pending. l.mu is held.
 func (s *Stream) occupy(writer bool) {
 	if s.to == nil {
-		s.to = s.lane.turn()
+		s.to = s.lane.toPeer()
 	}
 	s.pieces = s.lane.link.Take(s.pieces[:0])
 	s.desk.begin(s.lane.link.Next(), writer)
@@ -124,8 +124,8 @@ func (s *Stream) direct(kept int) bool {
 
 // flush writes pieces, small ones together.
 func (s *Stream) flush(pieces []engine.Piece) error {
-	if s.to != nil && !s.turned {
-		s.turned = true
+	if s.to != nil && !s.told {
+		s.told = true
 		f := wire.Ring{Offset: s.to.offset, At: s.to.ring.At()}
 		if _, err := s.raw.Write(f.Append(nil)); err != nil {
 			return err
