@@ -345,10 +345,13 @@ func (rt *Runtime) runPlan(r *run) {
 }
 
 // patience is how often a worker looks around before it sleeps. A node that has CPUs for itself needs them for nothing else, and a worker that
-// sleeps is woken late: there, workers look for some milliseconds.
+// sleeps is woken late: there, workers look for some milliseconds. A node that shares its CPUs lets the others have them soon.
 func (s *seats) patience() int {
-	if s.alone {
+	switch {
+	case s.alone:
 		return 30_000
+	case s.bound != nil:
+		return 200
 	}
 	return 2000
 }
