@@ -56,7 +56,7 @@
 //     mapping of that memory (lend.go, borrow.go, internal/loan). Loans go by the
 //     control lane;
 //   - the frames of the control lane do not travel either: each node writes them to a ring in
-//     its memory, and the other one reads them there (internal/ring). While somebody calls
+//     its memory, and the other one reads them there (internal/ring). While a goroutine calls
 //     [Node.Look], no node wakes another. Otherwise the writer rings a bell, once;
 //   - the windows of [Node.Fabric] are direct between them: memory that they share, and
 //     frames to other machines only (internal/window);

@@ -246,8 +246,8 @@ const (
 	weight  = 8    // of what was seen before, in the mean time of a body
 )
 
-// lengthy is the time of a body, in nanoseconds, in which a worker does not attend to other nodes. What comes meanwhile is of no use to a worker that
-// is alone. Other workers may sleep, and wait for it.
+// lengthy is the time of a body, in nanoseconds, in which a worker does not attend to other nodes. A worker that is alone could not
+// use it before its body ends. Other workers may sleep, and wait for it.
 func (p *Pool) lengthy() int64 {
 	if p.Workers == 1 {
 		return 2_000_000

@@ -56,7 +56,7 @@ type table struct {
 	failed bool
 	// Of a game that is heard.
 	lookers int
-	comes   bool // what the other node tells has come, and nobody has taken it
+	comes   bool // a message of the other node waits
 }
 
 // The words of each rank.

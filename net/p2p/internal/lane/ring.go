@@ -13,10 +13,10 @@ import (
 )
 
 // Two nodes that have mapped each other's arenas need no socket for their frames. The frame Ring is the last one of
-// a direction of a stream that goes by the socket. What follows goes by a ring, in the same form. The socket stays
-// open: when it ends, so does the stream, after what is in the ring.
+// a direction of a stream that goes by the socket. All later frames go by a ring, in the same form. The socket stays
+// open: when it ends, so does the stream, after the frames that are in the ring.
 //
-// Whoever looks takes frames: a worker of this node that has nothing better to do, or the goroutine that the bell
+// A worker of this node that has nothing better to do takes the frames, or the goroutine that the bell
 // wakes. See package ring.
 
 // outbound is a ring for a peer. The streams of a lane write to it one after another.
@@ -132,7 +132,7 @@ func (s *Stream) look(wait bool) (some bool) {
 func (s *Stream) readRing() error {
 	n := s.lane.node
 	n.rings.change(func(all []*Stream) []*Stream { return append(slices.Clone(all), s) })
-	for s.look(true) { // what came before the others knew of it
+	for s.look(true) { // others did not know of this stream before
 	}
 	var none [1]byte
 	k, err := s.raw.Read(none[:])
@@ -174,7 +174,7 @@ func (r *rings) streams() []*Stream {
 	return nil
 }
 
-// Attention says to other nodes, in a word of the arena, whether anybody looks.
+// Attention has the word of the arena in which the node says whether it looks.
 func (r *rings) Attention(word *atomic.Uint32) { r.attention.In(word) }
 
 // Attend says that the caller looks from now on, again and again, until Leave.

@@ -61,12 +61,12 @@ const (
 	mostSpare = 32 << 20
 
 	tokenSize = 16
-	// headFixed are the bytes of the head before those of the nodes, and headEach the bytes of each of
-	// these: a line of the cache, since two processes use it.
+	// headFixed is the size of the first part of the head. Then each node has a part of headEach bytes: a line of
+	// the cache, since two processes use it.
 	headFixed = 64
 	headEach  = 64
-	// attentionAt is where the head says whether anybody looks at the rings of other nodes, and readAt where
-	// among the bytes of a node it says how far its ring is read.
+	// At attentionAt the head says whether its node looks at its rings. At readAt of a node's part it says how far the ring
+	// of that node is read.
 	attentionAt = 32
 	readAt      = 8
 )

@@ -14,7 +14,7 @@ import (
 // Offer is how the arena of another node is found.
 type Offer struct {
 	PID, FD uint64 // the process that has it open, and its number there
-	Bell    uint64 // what the process hears when a byte is written there, 0 if nothing
+	Bell    uint64 // a pipe of the process: a byte in it wakes the process; 0 if there is none
 	Token   []byte // the bytes that the arena begins with
 }
 
@@ -31,7 +31,7 @@ type Mapping struct {
 	head      int
 	word      *atomic.Uint32 // the other node's word about this one
 	read      *atomic.Uint64 // how far it has read the ring of this one
-	attention *atomic.Uint32 // whether it looks at its rings
+	attention *atomic.Uint32 // its word that says whether it looks at its rings
 	bell      int            // a file, -1 if there is none
 	fence     atomic.Uint32
 	// Check is Valid, as a value that is made once.

@@ -5,10 +5,10 @@ import (
 	"sync/atomic"
 )
 
-// Attention says to other nodes whether anybody looks at the rings of this one.
+// Attention says to other nodes whether this one looks at its rings.
 type Attention struct {
 	mu      sync.Mutex
-	word    *atomic.Uint32 // odd: nobody looks
+	word    *atomic.Uint32 // odd: the node does not look
 	lookers int
 	steps
 }

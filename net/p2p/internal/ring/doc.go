@@ -15,11 +15,11 @@
 //
 // A node looks at its rings while it has nothing better to do, and between short bodies. Nothing wakes it
 // then. Its [Attention] is one word: odd if nobody looks. It changes whenever that changes, so an odd value
-// stands for one time without anybody. A writer that finds an odd value rings once for it:
+// stands for one time without a look. A writer that finds an odd value rings once for it:
 //
 //	writer                            who looked last
 //	written = n                       attention = odd
 //	attention odd, not rung for: ring look once more
 //
-// So one of the two sees the other. Whoever hears the bell looks, and ends as anybody else who looked.
+// So one of the two sees the other. A goroutine that hears the bell looks, too, and ends in the same way.
 package ring

@@ -52,8 +52,8 @@ func (w *Writer) Write(b []byte) int {
 	return n
 }
 
-// Rings reports whether the writer must ring: nobody looks, and it has not rung since that is so. Call it
-// after Write.
+// Rings reports whether the writer must ring: the other node does not look, and this one has not rung since it stopped. Call
+// it after Write.
 func (w *Writer) Rings() bool {
 	w.point()
 	now := uint32(w.saw(uint64(w.attention.Load())))
