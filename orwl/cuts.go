@@ -183,29 +183,15 @@ func (c *cuts) roundEnds(s *step, last bool) {
 	}
 	began := time.Now()
 	r := lives.Record{Task: c.number[t], Rounds: done, Ended: last}
-	c.copies(&r, t, func(a *Access) ([]byte, bool) {
-		b, err := a.place.Bytes()
-		return b, err == nil && c.owns(a) // without an error the access holds
-	})
-	c.rt.o.Nodes.survival.log.copies(r.Size())
+	var held []lives.Content
+	for _, a := range t.accesses {
+		if b, err := a.place.Bytes(); err == nil && c.owns(a) { // without an error the access holds
+			held = append(held, lives.Content{Resource: c.of[a.resource.Name()], Bytes: b})
+		}
+	}
+	c.rt.o.Nodes.survival.log.copies(r.Copy(held))
 	c.spent.Add(int64(time.Since(began)))
 	c.post(event{round: at, record: &r, task: t})
-}
-
-// copies adds copies of what some accesses of a task hold to its record.
-func (c *cuts) copies(r *lives.Record, t *Task, holds func(a *Access) (bytes []byte, is bool)) {
-	size := 0
-	for _, a := range t.accesses {
-		if b, is := holds(a); is {
-			size += len(b)
-		}
-	}
-	r.Grow(size)
-	for _, a := range t.accesses {
-		if b, is := holds(a); is {
-			r.Add(c.of[a.resource.Name()], b)
-		}
-	}
 }
 
 // shares reports whether the task writes a resource that another task writes, too.
@@ -240,9 +226,13 @@ func (c *cuts) lasts(ctx context.Context, t *Task) {
 	r, is := c.ended[t]
 	if p := c.planned.Load(); !is && (p == nil || !c.shares(t)) { // no other task writes what it wrote
 		r = lives.Record{Task: c.number[t], Rounds: uint64(t.step.round), Ended: true}
-		if t.step.round > 0 {
-			c.copies(&r, t, func(a *Access) ([]byte, bool) { return p.hold(a).Bytes(), c.owns(a) })
+		var held []lives.Content
+		for _, a := range t.accesses {
+			if t.step.round > 0 && c.owns(a) {
+				held = append(held, lives.Content{Resource: c.of[a.resource.Name()], Bytes: p.hold(a).Bytes()})
+			}
 		}
+		r.Copy(held)
 		c.ended[t], is = r, true
 	}
 	if is && r.Rounds <= at { // else the task passed the cut: its record comes, or has come

@@ -310,10 +310,7 @@ func (n *Node) openArena() *loan.Arena {
 // listen looks at the rings of other nodes of the machine whenever the bell has rung.
 func (n *Node) listen(b *loan.Bell) {
 	for b.Hear() == nil {
-		n.Attend()
-		for n.Look() {
-		}
-		n.Leave()
+		n.lanes.Heard()
 	}
 }
 

@@ -39,20 +39,22 @@ type Record struct {
 	Ended    bool   // it has no further round, whatever the program has declared
 	Contents []Content
 
-	bulk []byte // of all contents, one behind the other, if Add has added them
+	bulk []byte // of all contents, one behind the other, if Copy has made them
 }
 
-// Size is how many bytes the contents have that Add has added.
-func (r *Record) Size() int { return len(r.bulk) }
-
-// Grow makes room for so many bytes of contents.
-func (r *Record) Grow(bytes int) { r.bulk = make([]byte, 0, bytes) }
-
-// Add adds a copy of what a resource holds. Call Grow before, so that it stays one piece of memory.
-func (r *Record) Add(resource int, bytes []byte) {
-	from := len(r.bulk)
-	r.bulk = append(r.bulk, bytes...)
-	r.Contents = append(r.Contents, Content{resource, r.bulk[from:len(r.bulk):len(r.bulk)]})
+// Copy gives the record copies of some contents, in one piece of memory, and returns how many bytes they have.
+func (r *Record) Copy(contents []Content) int {
+	size := 0
+	for _, c := range contents {
+		size += len(c.Bytes)
+	}
+	r.bulk, r.Contents = make([]byte, 0, size), contents
+	for i, c := range contents {
+		from := len(r.bulk)
+		r.bulk = append(r.bulk, c.Bytes...)
+		contents[i].Bytes = r.bulk[from:len(r.bulk):len(r.bulk)]
+	}
+	return size
 }
 
 // Content is what a resource holds that the task was the last to write.

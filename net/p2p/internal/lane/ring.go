@@ -181,22 +181,17 @@ func (r *rings) Attention(word *atomic.Uint32) { r.attention.In(word) }
 func (r *rings) Attend() { r.attention.Begin() }
 
 // Look takes what has come by rings, and reports whether something has.
-func (r *rings) Look() (some bool) {
+func (r *rings) Look() bool { return r.look(false) }
+
+func (r *rings) look(wait bool) (some bool) {
 	for _, s := range r.streams() {
-		some = s.look(false) || some
+		some = s.look(wait) || some
 	}
 	return some
 }
 
-// Leave ends Attend. What came while nobody looked any more, and did not ring, is taken.
-func (r *rings) Leave() {
-	if !r.attention.End() {
-		return
-	}
-	for some := true; some; {
-		some = false
-		for _, s := range r.streams() {
-			some = s.look(true) || some
-		}
-	}
-}
+// Heard is called when the bell has rung.
+func (r *rings) Heard() { r.attention.Heard(r.look) }
+
+// Leave ends Attend. It may take what has come.
+func (r *rings) Leave() { r.attention.End(r.look) }

@@ -33,8 +33,24 @@ func (a *Attention) Begin() {
 	}
 }
 
-// End says that one less looks, and reports whether nobody does now. Then the caller looks once more.
-func (a *Attention) End() (nobody bool) {
+// End ends Begin. If it was the last one, it looks once more until there is nothing: what was written before may not have rung.
+// look takes what is there, and reports whether there was something. If wait is set, it waits for a goroutine that is about
+// to do the same.
+func (a *Attention) End(look func(wait bool) (some bool)) {
+	for last := a.leave(); last && look(true); {
+	}
+}
+
+// Heard is what a goroutine does that hears the bell.
+func (a *Attention) Heard(look func(wait bool) (some bool)) {
+	a.Begin()
+	for look(false) {
+	}
+	a.End(look)
+}
+
+// leave says that one less looks, and reports whether none does now.
+func (a *Attention) leave() (last bool) {
 	a.point()
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -14,7 +14,7 @@
 // # Attention
 //
 // A node looks at its rings while it has nothing better to do, and between short bodies. Nothing wakes it
-// then. Its [Attention] is one word: odd if nobody looks. It changes whenever that changes, so an odd value
+// then. Its [Attention] is one word: odd if it does not look. The word changes whenever that changes, so an odd value
 // stands for one time without a look. A writer that finds an odd value rings once for it:
 //
 //	writer                            who looked last

@@ -29,19 +29,19 @@ type game struct {
 	workers []int // by worker: how often it comes to look
 	looks   int   // how often it looks then, before it leaves
 	frames  int   // how many messages a look takes at most
-	broken  mistake
+	broken  flaw
 
 	memory [][]byte // by writer, of one run after the other
 }
 
-// mistake is what is wrong in a game that the explorer must reject.
-type mistake int
+// flaw is what is wrong in a game that the explorer must reject.
+type flaw int
 
 const (
-	noMistake  mistake = iota
-	ringsFirst         // a writer rings before it writes
-	leaves             // nobody looks once more
-	tries              // a look that is the last one does not wait for another one
+	noFlaw     flaw = iota
+	ringsFirst      // a writer rings before it writes
+	leaves          // nobody looks once more
+	tries           // a look that is the last one does not wait for another one
 )
 
 // The words of rank 0.
@@ -68,7 +68,6 @@ type table struct {
 	word      atomic.Uint32
 	lanes     []*lane // by writer
 	left      int     // ranks that have not stopped, but for the one that hears the bell
-	times     int     // how often nobody has begun to look
 }
 
 // lane is a writer's ring, and how the node reads it.
@@ -101,7 +100,7 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 	if err != nil || base != 0 {
 		return sim.Program{}, fmt.Errorf("the first words are at %d: %w", base, err)
 	}
-	t := &table{game: g, eyes: make([]uint64, g.ranks()), left: g.ranks() - 1, times: 1}
+	t := &table{game: g, eyes: make([]uint64, g.ranks()), left: g.ranks() - 1}
 	for i, messages := range g.writers {
 		l, memory := &lane{rung: map[uint32]bool{}}, g.memory[i]
 		for k := range min(Size, messages*g.size) {
@@ -243,7 +242,7 @@ func (t *table) take(i int) {
 	t.put(space+rma.Disp(i), l.reads)
 }
 
-// all is lane's Look, or a part of its Leave.
+// all looks at all rings.
 func (t *table) all(wait bool) (some bool) {
 	for i := range t.lanes {
 		some = t.look(i, wait) || some
@@ -251,16 +250,15 @@ func (t *table) all(wait bool) (some bool) {
 	return some
 }
 
-// leave is lane's Leave.
-func (t *table) leave() {
-	if !t.attention.End() {
-		return
+// last is all for Attention.End, with the mistakes.
+func (t *table) last(wait bool) (some bool) {
+	switch {
+	case wait && t.broken == leaves:
+		return false
+	case wait && t.broken == tries:
+		wait = false
 	}
-	if t.times++; t.broken == leaves {
-		return
-	}
-	for t.all(t.broken != tries) {
-	}
+	return t.all(wait)
 }
 
 // work is a worker that comes, and goes to sleep or into a long body: see package books.
@@ -269,7 +267,7 @@ func (t *table) work() {
 	for range t.looks {
 		t.all(false)
 	}
-	t.leave()
+	t.attention.End(t.last)
 }
 
 // listen hears the bell: see Node.listen of package p2p. It ends when all others have.
@@ -279,10 +277,7 @@ func (t *table) listen() {
 		if heard := t.hear(); heard&rung == 0 {
 			return
 		}
-		t.attention.Begin()
-		for t.all(false) {
-		}
-		t.leave()
+		t.attention.Heard(t.last)
 	}
 }
 
@@ -303,8 +298,8 @@ func (t *table) check() error {
 		if want := t.writers[i] * t.size; l.taken != want {
 			errs = append(errs, fmt.Errorf("%d bytes of writer %d are taken, want %d: nobody looks at the rest", l.taken, i, want))
 		}
-		if len(l.rung) > t.times {
-			errs = append(errs, fmt.Errorf("writer %d has rung %d times, and nobody looked in %d", i, len(l.rung), t.times))
+		if times := int(t.word.Load()+1) / 2; len(l.rung) > times { // the word is odd for each time in which the node does not look
+			errs = append(errs, fmt.Errorf("writer %d has rung %d times, and the node did not look in %d", i, len(l.rung), times))
 		}
 	}
 	if t.attention.lookers != 0 {
@@ -320,7 +315,7 @@ func (t *table) state() uint64 {
 		mix(v)
 	}
 	mix(uint64(t.word.Load())<<32 | uint64(t.attention.lookers))
-	mix(uint64(t.times)<<32 | uint64(t.left))
+	mix(uint64(t.left))
 	for _, l := range t.lanes {
 		mix(l.written.Load())
 		mix(l.read.Load())
@@ -373,11 +368,11 @@ func TestExhaust(t *testing.T) {
 	}
 }
 
-// TestBroken has the explorer reject games with a mistake.
+// TestBroken has the explorer reject games with a flaw.
 func TestBroken(t *testing.T) {
 	rings.Computes(t)
 	needsProbe(t)
-	for broken, g := range map[mistake]game{
+	for broken, g := range map[flaw]game{
 		ringsFirst: {writers: []int{2}, size: 5},
 		leaves:     {writers: []int{2}, size: 5},
 		tries:      {writers: []int{1}, size: 5, workers: []int{1, 1}},
@@ -385,9 +380,9 @@ func TestBroken(t *testing.T) {
 		g.frames, g.broken = 1, broken
 		report := g.explored().Exhaust(sim.Limit{States: 50_000})
 		if report.Err() == nil {
-			t.Errorf("mistake %d is not found in %d states", broken, report.States)
+			t.Errorf("flaw %d is not found in %d states", broken, report.States)
 		} else {
-			t.Logf("mistake %d is found after %d states", broken, report.States)
+			t.Logf("flaw %d is found after %d states", broken, report.States)
 		}
 	}
 }

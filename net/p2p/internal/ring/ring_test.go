@@ -155,7 +155,7 @@ func TestAttention(t *testing.T) {
 				case "begin":
 					a.Begin()
 				case "end":
-					nobody = a.End()
+					nobody = a.leave()
 				}
 				if word.Load() != s.word || nobody != s.nobody {
 					t.Errorf("step %d, %s: the word is %d, nobody is %t, want %d, %t", i, s.what, word.Load(), nobody, s.word, s.nobody)
