@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -97,6 +98,7 @@ const (
 	copyCost      = 2
 	coldCost      = 4 // nanoseconds of a processor for each byte of the first cut, whose memory is touched for the first time
 	tick          = 20 * time.Millisecond
+	largeCut      = 8 << 20 // bytes
 )
 
 // newCuts prepares the cuts of a life. The tasks have nodes.
@@ -382,6 +384,7 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 			s.ends--
 		}
 		c.keeps(ctx, whole)
+		c.collect()
 		s.log.whole(whole)
 		c.rt.o.Log.Debug("orwl: a cut is whole", "life", s.life, "cut", whole)
 	}
@@ -396,6 +399,14 @@ func (c *cuts) takes(ctx context.Context, from int, m lives.Message) {
 	if c.keeper.Settled() && !c.isClosed {
 		c.isClosed = true
 		close(c.settled)
+	}
+}
+
+// collect frees the memory of the cut before the whole one, if it is much. The collector would let twice as much come together, and
+// new memory costs more than memory that was used before.
+func (c *cuts) collect() {
+	if c.written() >= largeCut {
+		runtime.GC()
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -53,6 +54,40 @@ func TestEndsKept(t *testing.T) {
 	}) {
 		if err != nil {
 			t.Errorf("node %d: %v", i, err)
+		}
+	}
+}
+
+// TestCollect has a run make whole cuts of much memory, and of little. The collector is called once behind each large one.
+func TestCollect(t *testing.T) {
+	for _, size := range []int{largeCut, largeCut - 1} {
+		forced := func() uint32 {
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.NumForcedGC
+		}
+		before, want := forced(), 0
+		for node, err := range runOn(2, Options{Survive: Survive{Interval: time.Millisecond}}, func(ctx context.Context, node int, rt *Runtime) error {
+			task := rt.Task("task").On(0)
+			task.Write(rt.Resource("r", size))
+			task.Each(-1, func(int) error {
+				if rt.o.Nodes.survival.log.state().Cuts > 1 {
+					task.Last()
+				}
+				return nil
+			})
+			err := rt.Run(ctx)
+			if node == 0 && size == largeCut {
+				want = int(rt.o.Nodes.survival.log.state().Cuts)
+			}
+			return err
+		}) {
+			if err != nil {
+				t.Errorf("node %d: %v", node, err)
+			}
+		}
+		if got := int(forced() - before); got != want {
+			t.Errorf("%d bytes: the collector was called %d times, want %d", size, got, want)
 		}
 	}
 }
