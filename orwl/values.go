@@ -307,9 +307,9 @@ func (n *Nodes) copyHere(name string) ([]byte, uint64, error) {
 // declared is what a runtime knows of a resource. The runtime's mu guards it.
 type declared struct {
 	*queue.Resource
-	run       int    // the last run whose tasks name it
+	run       int32  // the last run whose tasks name it
 	number    uint32 // there, in the order in which the tasks name the resources first: the same on all nodes
-	last      int    // the last task that was seen to name it, counted from 1
+	last      int32  // the last task that was seen to name it, counted from 1
 	writes    bool   // an access of that task does
 	settled   bool   // a run has used it
 	snapshots bool   // there may be snapshots of it
@@ -406,12 +406,12 @@ func (rt *Runtime) numberResources(tasks []*Task) (resources int, stuck bool) {
 	for i, t := range tasks {
 		for _, a := range t.accesses {
 			d, writes := a.resource, a.mode == queue.Write
-			if d.run != rt.runs {
-				d.run, d.number, d.last = rt.runs, uint32(resources), 0
+			if d.run != int32(rt.runs) {
+				d.run, d.number, d.last = int32(rt.runs), uint32(resources), 0
 			}
 			resources = max(resources, int(d.number)+1)
-			if d.last != i+1 {
-				d.last, d.writes = i+1, writes
+			if d.last != int32(i+1) {
+				d.last, d.writes = int32(i+1), writes
 				continue
 			}
 			d.writes = d.writes || writes
