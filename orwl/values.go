@@ -50,12 +50,20 @@ type Out[T any] struct{ access *Access }
 //		return nil
 //	})
 func Reads[T any](t *Task, r *resource.Resource) In[T] {
-	return In[T]{t.access(core(r), queue.Read, typed.CheckFor[T])}
+	return In[T]{t.access(core(r), queue.Read, accepts[T])}
 }
 
 // Writes declares that the task writes r in each round, as elements of type T.
 func Writes[T any](t *Task, r *resource.Resource) Out[T] {
-	return Out[T]{t.access(core(r), queue.Write, typed.CheckFor[T])}
+	return Out[T]{t.access(core(r), queue.Write, accepts[T])}
+}
+
+// accepts returns an error if r cannot be viewed as elements of type T. Array has checked the type of its elements.
+func accepts[T any](r *queue.Resource) error {
+	if r.Elements() == reflect.TypeFor[T]() {
+		return nil
+	}
+	return typed.CheckFor[T](r)
 }
 
 // View is the resource's elements, while the task holds the access: in a body of Each. To ask at another time ends the task
