@@ -54,22 +54,22 @@ func (rt *Runtime) taskPlacement(t *Task) inspect.TaskPlacement {
 // are known. The caller holds mu.
 func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*declared) *spread.Program {
 	p := &spread.Program{Nodes: rt.Nodes(), Machines: rt.o.Nodes.machines(), Weights: rt.o.Nodes.weighs(), Homes: homes, All: slices.AppendSeq(make([]string, 0, len(all)), maps.Keys(all))}
-	accesses := 0
+	accesses, resources := 0, 0 // other tasks may name some of these
 	for _, t := range tasks {
 		accesses += len(t.accesses)
-	}
-	p.Accesses = make([]placement.Access, 0, accesses)
-	for i, t := range tasks {
-		on := spread.Free
-		if t.placed {
-			on = t.on
+		for _, a := range t.accesses {
+			resources = max(resources, int(a.resource.number)+1)
 		}
-		p.On = append(p.On, on)
+	}
+	p.On, p.Accesses = make([]int, len(tasks)), make([]placement.Access, 0, accesses)
+	p.Sizes, p.Names = make([]int, resources), make([]string, resources)
+	for i, t := range tasks {
+		p.On[i] = spread.Free
+		if t.placed {
+			p.On[i] = t.on
+		}
 		for _, a := range t.accesses {
 			n := int(a.resource.number)
-			if missing := n + 1 - len(p.Sizes); missing > 0 { // other tasks may name some of them
-				p.Sizes, p.Names = append(p.Sizes, make([]int, missing)...), append(p.Names, make([]string, missing)...)
-			}
 			p.Sizes[n], p.Names[n] = a.resource.InitialSize(), a.resource.Name()
 			p.Accesses = append(p.Accesses, placement.Access{Task: i, Resource: n, Write: a.mode == queue.Write})
 		}

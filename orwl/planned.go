@@ -44,9 +44,18 @@ type planned struct {
 
 // seat is what a worker has of its own.
 type seat struct {
-	current *step // the step that it runs
-	kept    work  // the work for other nodes that it has kept back
+	current *step          // the step that it runs
+	places  []*queue.Place // of the accesses of that step
+	kept    work           // the work for other nodes that it has kept back
 	_       [64]byte
+}
+
+// takes has the worker run a step.
+func (w *seat) takes(s *step) {
+	w.current, w.places = s, w.places[:0]
+	for _, a := range s.task.accesses {
+		w.places = append(w.places, &a.place)
+	}
 }
 
 // plan makes the plan of a run, and puts the run into the queues of its resources.
@@ -278,7 +287,6 @@ func (rt *Runtime) runPlan(r *run) {
 	}
 	tasks := slices.DeleteFunc(slices.Clone(r.tasks), func(t *Task) bool { return !t.here() })
 	for _, t := range tasks {
-		t.gather()
 		if t.step != nil {
 			t.began()
 		}
@@ -375,7 +383,7 @@ func (rt *Runtime) work(p *planned, worker int) {
 // round runs a round of a step whose conditions are met.
 func (p *planned) round(worker, counter int, round uint32) books.Outcome {
 	s := p.tasks[counter].step
-	p.workers[worker].current = s
+	p.workers[worker].takes(s)
 	last, err := s.planned(p, worker, round)
 	if err == nil && !last {
 		return books.Goes
@@ -394,8 +402,8 @@ func (s *step) planned(p *planned, worker int, round uint32) (last bool, err err
 	if r.ctx.Err() != nil {
 		return false, context.Cause(r.ctx)
 	}
-	t := s.task
-	if err := queue.GrantAll(t.places); err != nil {
+	t, seat := s.task, &p.workers[worker]
+	if err := queue.GrantAll(seat.places); err != nil {
 		return false, err
 	}
 	if last = r.over(s.round); !last {
@@ -411,14 +419,14 @@ func (s *step) planned(p *planned, worker int, round uint32) (last bool, err err
 	}
 	s.waits = false
 	if p.across == nil {
-		queue.EndAll(t.places, last)
+		queue.EndAll(seat.places, last)
 		return last, nil
 	}
-	w := &p.workers[worker].kept
+	w := &seat.kept
 	for _, a := range t.accesses {
 		w.ends(&a.place)
 	}
-	queue.EndAll(t.places, last)
+	queue.EndAll(seat.places, last)
 	for i, a := range t.accesses {
 		if c := p.counter(a); err == nil {
 			err = p.across.released(w, i, c, round, p.across.then(c, round, last))

@@ -90,7 +90,7 @@ func NewMin[T cmp.Ordered](rt *Runtime, name string) *Reduction[T, T] {
 }
 
 // Put is how a task puts a value in each round. A round that puts none puts the last one again.
-type Put[S any] struct{ access *Access }
+type Put[S any] struct{ part Out[S] }
 
 // Put declares that the task puts a value in each round. Its body is one of [Task.Each].
 func (r *Reduction[S, V]) Put(t *Task) Put[S] {
@@ -99,20 +99,20 @@ func (r *Reduction[S, V]) Put(t *Task) Put[S] {
 	if part == nil {
 		part = Array[S](r.rt, name, 1)
 	}
-	a := t.writes(part)
+	out := Writes[S](t, part)
 	r.join()
-	r.puts = append(r.puts, a)
-	return Put[S]{a}
+	r.puts = append(r.puts, out.access)
+	return Put[S]{out}
 }
 
 // Set puts a value, in the body of the task.
-func (p Put[S]) Set(v S) { write[S](p.access)[0] = v }
+func (p Put[S]) Set(v S) { p.part.Slice()[0] = v }
 
 // New is the value that the round puts, empty at first, to be changed in place.
 func (p Put[S]) New() *S {
-	v := &write[S](p.access)[0]
-	clear(write[S](p.access))
-	return v
+	part := p.part.Slice()
+	clear(part)
+	return &part[0]
 }
 
 // Reduced is how a task reads the value of a reduction.
@@ -128,7 +128,7 @@ func (r *Reduction[S, V]) Now(t *Task) Reduced[S, V] { return r.read(t, true) }
 func (r *Reduction[S, V]) Before(t *Task) Reduced[S, V] { return r.read(t, false) }
 
 func (r *Reduction[S, V]) read(t *Task, now bool) Reduced[S, V] {
-	at := &reader{access: t.reads(r.record), now: now}
+	at := &reader{access: Reads[record[V]](t, r.record).access, now: now}
 	r.join()
 	r.reads = append(r.reads, at)
 	return Reduced[S, V]{r, at}
@@ -142,7 +142,7 @@ func (r *Reduction[S, V]) Start(v V) *Reduction[S, V] {
 
 // Value is the value, in the body of the task.
 func (r Reduced[S, V]) Value() V {
-	v := read[record[V]](r.access).At(0)
+	v := shown[record[V]](r.access).At(0)
 	switch {
 	case r.now:
 		return v.Now

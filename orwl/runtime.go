@@ -31,8 +31,8 @@ type Runtime struct {
 	running    bool
 	failed     error // why the last run has failed
 	errs       []error
-	tasks      []*Task         // of the run that goes on, or has ended; then of the next one
-	names      map[string]bool // of tasks
+	tasks      []*Task             // of the run that goes on, or has ended; then of the next one
+	names      map[string]struct{} // of the tasks that are declared for the next run
 	resources  map[string]*declared
 	run        *run
 	unwatch    func()               // ends the live page
@@ -114,7 +114,7 @@ func New(o Options) (*Runtime, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*declared), homes: make(map[string]int)}
+	rt := &Runtime{o: o, names: make(map[string]struct{}), resources: make(map[string]*declared), homes: make(map[string]int)}
 	rt.relaxed.Guard = rt.makeGuard
 	if err := o.Nodes.take(rt); err != nil {
 		return nil, err
@@ -149,11 +149,11 @@ func (rt *Runtime) declare(what, name string, change func() error) error {
 func (rt *Runtime) Task(name string) *Task {
 	t := &Task{rt: rt, name: name}
 	rt.declare("task", name, func() error {
-		t.of = rt.runs
-		if name == "" || rt.names[name] {
+		t.of = int32(rt.runs)
+		if _, taken := rt.names[name]; taken || name == "" {
 			return fmt.Errorf("%w: task %q", errName, name)
 		}
-		rt.names[name] = true
+		rt.names[name] = struct{}{}
 		rt.tasks = append(rt.tasks, t)
 		return nil
 	})
@@ -233,6 +233,7 @@ func (rt *Runtime) begin() error {
 		return rt.failed
 	}
 	rt.turn()
+	rt.names = make(map[string]struct{})
 	rt.runs++
 	rt.running = true
 	return nil
@@ -252,7 +253,6 @@ func (rt *Runtime) turn() {
 		rt.taken += p.pool.Taken()
 	}
 	rt.run, rt.tasks, rt.errs, rt.grids = nil, nil, nil, nil
-	clear(rt.names)
 }
 
 // stage is one run.

@@ -253,7 +253,7 @@ func TestManyStagesOnNodes(t *testing.T) {
 				return
 			}
 		}
-		if len(observers[i].tasks) != 1 || len(rt.tasks) != 2 || len(rt.resources) != 1 || len(rt.names) != 2 || rt.seen.Len() > 2 {
+		if len(observers[i].tasks) != 1 || len(rt.tasks) != 2 || len(rt.resources) != 1 || len(rt.names) != 0 || rt.seen.Len() > 2 {
 			t.Errorf("node %d: an observer knows %d tasks, the runtime %d, %d resources, %d names, %d accesses", i,
 				len(observers[i].tasks), len(rt.tasks), len(rt.resources), len(rt.names), rt.seen.Len())
 		}

@@ -17,20 +17,20 @@ import (
 // Task is a loop over accesses to resources. [Runtime.Task] declares it, [Reads] and [Writes] its accesses, and [Task.Each] its
 // body.
 type Task struct {
-	places   []*queue.Place // of its accesses, once its rounds have begun
 	run      *run
 	round    tally.Count // the round that it is in, or the rounds that it has been through
 	step     *step       // a step task has it instead of a body and a goroutine
+	each     step        // what step points to
 	placed   bool        // the program has said which node
 	unit     bool        // it is a unit of the work that nodes get by their weights
 	wide     bool        // each access has a counter in the plan
 	outside  bool        // it is none of the program, and in no cut
 	ended    atomic.Bool
 	on       int   // the node
+	of       int32 // how many runs had begun when it was declared
 	counter  int32 // its first counter in the plan of its run
 	accesses []*Access
 	rt       *Runtime
-	of       int // how many runs had begun when it was declared
 	name     string
 	body     func(*Task) error
 	identity atomic.Pointer[identity] // nil until Context is called
@@ -63,7 +63,7 @@ func (t *Task) writes(r *resource.Resource) *Access { return t.access(core(r), q
 // declare changes the task, unless its run has begun. what ends with "of task".
 func (t *Task) declare(what string, change func() error) error {
 	return t.rt.declare(what, t.name, func() error {
-		if t.of != t.rt.runs {
+		if int(t.of) != t.rt.runs {
 			return fmt.Errorf("%w: %s %q", errStarted, what, t.name)
 		}
 		return change()
@@ -100,14 +100,6 @@ func (t *Task) Do(body func(t *Task) error) {
 		t.body = body
 		return nil
 	})
-}
-
-// gather gathers the places of a task that begins its rounds.
-func (t *Task) gather() {
-	t.places = make([]*queue.Place, len(t.accesses))
-	for i, a := range t.accesses {
-		t.places[i] = &a.place
-	}
 }
 
 // live runs the task to its end and takes back what it leaves. If the task fails, the
@@ -210,7 +202,8 @@ func (t *Task) Each(rounds int, body func(round int) error) {
 		if t.body != nil || t.step != nil {
 			return fmt.Errorf("%w: task %q", errBodies, t.name)
 		}
-		t.step = &step{task: t, body: body, rounds: rounds, said: rounds}
+		t.each = step{task: t, body: body, rounds: rounds, said: rounds}
+		t.step = &t.each
 		return nil
 	})
 }
@@ -233,7 +226,6 @@ var errBodies = errors.New("orwl: task has a body already: call Each or Do, once
 // A run grants it before each round of [Task.Each], and ends it after the round.
 type Access struct {
 	place    queue.Place
-	memo     typed.Memo
 	task     *Task
 	resource *declared
 	mode     queue.Mode
@@ -244,7 +236,7 @@ type Access struct {
 // misuse it ends the task with the error that [handle.Read] returns.
 func read[T any](a *Access) handle.View[T] {
 	a.task.own(a)
-	v, err := typed.Read[T](&a.place, &a.memo)
+	v, err := typed.Read[T](&a.place, new(typed.Memo))
 	if err != nil {
 		panic(misuse{err})
 	}
@@ -255,7 +247,7 @@ func read[T any](a *Access) handle.View[T] {
 // it. On misuse it ends the task with the error that [handle.Write] returns.
 func write[T any](a *Access) []T {
 	a.task.own(a)
-	s, err := typed.Write[T](&a.place, &a.memo)
+	s, err := typed.Write[T](&a.place, new(typed.Memo))
 	if err != nil {
 		panic(misuse{err})
 	}

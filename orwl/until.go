@@ -85,7 +85,8 @@ func (rt *Runtime) endReader(r *run, node int) *Task {
 			rounds = e.rounds // a negative number means that no round is the last
 		}
 	}
-	t.step = &step{task: t, rounds: rounds, said: rounds, near: rt.Nodes() > 1}
+	t.each = step{task: t, rounds: rounds, said: rounds, near: rt.Nodes() > 1}
+	t.step = &t.each
 	t.step.body = func(int) error {
 		for _, a := range t.accesses {
 			b, err := a.place.Bytes()

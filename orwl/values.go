@@ -50,12 +50,20 @@ type Out[T any] struct{ access *Access }
 //		return nil
 //	})
 func Reads[T any](t *Task, r *resource.Resource) In[T] {
-	return In[T]{t.access(core(r), queue.Read, typed.CheckFor[T])}
+	return In[T]{t.access(core(r), queue.Read, accepts[T])}
 }
 
 // Writes declares that the task writes r in each round, as elements of type T.
 func Writes[T any](t *Task, r *resource.Resource) Out[T] {
-	return Out[T]{t.access(core(r), queue.Write, typed.CheckFor[T])}
+	return Out[T]{t.access(core(r), queue.Write, accepts[T])}
+}
+
+// accepts returns an error if r cannot be viewed as elements of type T. Array has checked the type of its elements.
+func accepts[T any](r *queue.Resource) error {
+	if r.Elements() == reflect.TypeFor[T]() {
+		return nil
+	}
+	return typed.CheckFor[T](r)
 }
 
 // View is the resource's elements, while the task holds the access: in a body of Each. To ask at another time ends the task
@@ -307,9 +315,9 @@ func (n *Nodes) copyHere(name string) ([]byte, uint64, error) {
 // declared is what a runtime knows of a resource. The runtime's mu guards it.
 type declared struct {
 	*queue.Resource
-	run       int    // the last run whose tasks name it
+	run       int32  // the last run whose tasks name it
 	number    uint32 // there, in the order in which the tasks name the resources first: the same on all nodes
-	last      int    // the last task that was seen to name it, counted from 1
+	last      int32  // the last task that was seen to name it, counted from 1
 	writes    bool   // an access of that task does
 	settled   bool   // a run has used it
 	snapshots bool   // there may be snapshots of it
@@ -406,12 +414,12 @@ func (rt *Runtime) numberResources(tasks []*Task) (resources int, stuck bool) {
 	for i, t := range tasks {
 		for _, a := range t.accesses {
 			d, writes := a.resource, a.mode == queue.Write
-			if d.run != rt.runs {
-				d.run, d.number, d.last = rt.runs, uint32(resources), 0
+			if d.run != int32(rt.runs) {
+				d.run, d.number, d.last = int32(rt.runs), uint32(resources), 0
 			}
 			resources = max(resources, int(d.number)+1)
-			if d.last != i+1 {
-				d.last, d.writes = i+1, writes
+			if d.last != int32(i+1) {
+				d.last, d.writes = int32(i+1), writes
 				continue
 			}
 			d.writes = d.writes || writes

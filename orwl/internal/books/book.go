@@ -267,10 +267,10 @@ func (b *book) took(task uint32, ns int64) {
 	mean.Store(max(ns, 1))
 }
 
-// hang has a task wait for a counter that has not published what round k needs.
-func (b *book) hang(l uint32, n *need, k uint32) {
+// hang has a task wait for the counter of condition n, which is not met in round k.
+func (b *book) hang(l, n, k uint32) {
 	p := b.pool
-	task, c, e := b.tasks[l], n.Counter(), &p.edges[n.edge]
+	task, c, e := b.tasks[l], p.when[n].Counter(), &p.edges[p.waitsOn[n]]
 	if p.Waits != nil && !b.ended[l] {
 		p.Waits(int(task), c)
 	}

@@ -68,8 +68,9 @@ type Ears interface {
 type Pool struct {
 	Options
 	counters []counter
-	needs    []need
-	first    []uint32 // by task: its first need; and the end of the last one
+	when     []plan.Condition // of all counters; a task's stand together, since its counters do
+	first    []uint32         // by counter: its first condition; and the end of the last one
+	waitsOn  []uint32         // by condition: the edge of its counter and the task's book
 	edges    []edge
 	begin    []uint32 // by counter: its first edge; and the end of the last one
 	books    []*book  // of the workers
@@ -88,12 +89,6 @@ type Pool struct {
 // counter is how many rounds have been published. It has one writer at a time: the goroutine that runs the
 // round.
 type counter struct{ done atomic.Uint32 }
-
-// need is a condition of a task.
-type need struct {
-	plan.Condition
-	edge uint32 // of its counter and the task's book
-}
 
 // edge is a counter that tasks of a book wait for. The fields that are not atomic belong to the holder of
 // the book's lock.
@@ -150,25 +145,20 @@ func (p *Pool) newBook() {
 // findEdges finds the pairs of a counter and a book that waits for it.
 func (p *Pool) findEdges() {
 	n := len(p.counters)
-	p.first, p.begin = make([]uint32, n+1), make([]uint32, n+1)
-	for c := range p.counters { // the needs of a task stand together, since its counters do
-		p.first[c+1] = p.first[c] + uint32(len(p.Plan.When(c)))
-	}
-	p.needs = make([]need, p.first[n])
+	p.when, p.first = p.Plan.All()
+	p.waitsOn, p.begin = make([]uint32, len(p.when)), make([]uint32, n+1)
 	last := make([]uint32, n) // the last book that was seen, counted from 1
-	each := func(f func(c, book uint32), is func(need, c uint32)) {
+	each := func(f func(c, book uint32), is func(condition, c uint32)) {
 		clear(last)
 		for _, b := range p.books {
 			for _, task := range b.tasks {
-				for at := task; at < p.after(task); at++ {
-					for i, when := range p.Plan.When(int(at)) {
-						c := uint32(when.Counter())
-						if last[c] != b.number+1 {
-							last[c] = b.number + 1
-							f(c, b.number)
-						}
-						is(p.first[at]+uint32(i), c)
+				for i := p.first[task]; i < p.first[p.after(task)]; i++ {
+					c := uint32(p.when[i].Counter())
+					if last[c] != b.number+1 {
+						last[c] = b.number + 1
+						f(c, b.number)
 					}
+					is(i, c)
 				}
 			}
 		}
@@ -183,13 +173,8 @@ func (p *Pool) findEdges() {
 		p.edges[next[c]].book = book
 		next[c]++
 	}, func(i, c uint32) {
-		p.needs[i].edge = next[c] - 1
+		p.waitsOn[i] = next[c] - 1
 	})
-	for c := range p.counters {
-		for i, when := range p.Plan.When(c) {
-			p.needs[p.first[c]+uint32(i)].Condition = when
-		}
-	}
 	for i := range p.books {
 		p.edges[p.again(uint32(i))].book = uint32(i)
 	}
@@ -369,14 +354,14 @@ func (p *Pool) Raise(c int, round uint32) {
 	}
 }
 
-// met reports whether a task may run round k. If not, it returns what the task is short of.
-func (p *Pool) met(task, k uint32) (short *need, ok bool) {
+// met reports whether a task may run round k. If not, it returns the first condition that is not met.
+func (p *Pool) met(task, k uint32) (short uint32, ok bool) {
 	for i := p.first[task]; i < p.first[p.after(task)]; i++ {
-		if n := &p.needs[i]; !n.Met(k, p.load(&p.counters[n.Counter()].done)) {
-			return n, false
+		if when := p.when[i]; !when.Met(k, p.load(&p.counters[when.Counter()].done)) {
+			return i, false
 		}
 	}
-	return nil, true
+	return 0, true
 }
 
 // ends notes that a task has no round left.

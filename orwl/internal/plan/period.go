@@ -71,8 +71,8 @@ func (w wide) less(x wide) bool { return w.high < x.high || w.high == x.high && 
 // place. If a pass changes nothing, the values prove that no circle is better. A pass is linear. No good
 // limit is known for the number of passes; stencils need a few.
 func (p *Plan) Period(times []int64) (Ratio, []int) {
-	if len(times) != len(p.first) {
-		panic(fmt.Sprintf("plan: %d tasks, and %d times", len(p.first), len(times)))
+	if tasks := len(p.own) - 1; len(times) != tasks {
+		panic(fmt.Sprintf("plan: %d tasks, and %d times", tasks, len(times)))
 	}
 	if len(times) == 0 {
 		return Ratio{0, 1}, nil
@@ -159,7 +159,6 @@ func newCircuits(p *Plan, times []int64) *circuits {
 }
 
 // countersOf is how many counters a task has.
-func (p *Plan) countersOf(task int) int { return int(p.own[task+1] - p.own[task]) }
 
 func (g *circuits) waits(u uint32) []Condition { return g.when[g.begin[u]:g.begin[u+1]] }
 

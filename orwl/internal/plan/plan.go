@@ -49,9 +49,7 @@ const most = 16
 
 // Plan is the conditions of a program. Tasks, accesses and counters are counted from 0.
 type Plan struct {
-	first    []uint32 // by task: its first access in counter
 	own      []uint32 // by task: its first counter; and the end of the last one's
-	counter  []uint32 // by access, through all tasks
 	begin    []uint32 // by counter: its first condition; and the end of the last one
 	when     []Condition
 	turns    []uint32 // by counter
@@ -87,12 +85,23 @@ func (c Condition) Met(k, done uint32) bool { return done+c.Lag() >= k }
 func (p *Plan) Counters() int { return p.counters }
 
 // Counter is the counter of a task's access.
-func (p *Plan) Counter(task, access int) int { return int(p.counter[int(p.first[task])+access]) }
+func (p *Plan) Counter(task, access int) int {
+	if p.countersOf(task) > 1 { // one for each access
+		return int(p.own[task]) + access
+	}
+	return int(p.own[task])
+}
+
+// countersOf is how many counters a task has.
+func (p *Plan) countersOf(task int) int { return int(p.own[task+1] - p.own[task]) }
 
 // When are the conditions of a counter.
 func (p *Plan) When(counter int) []Condition {
 	return p.when[p.begin[counter]:p.begin[counter+1]]
 }
+
+// All are the conditions of all counters, one counter after another, and where those of each begin; and the end. Nobody changes them.
+func (p *Plan) All() (when []Condition, begin []uint32) { return p.when, p.begin }
 
 // Turns is how many rounds the counter publishes at least: others rely on its own conditions. If its
 // task ends before, it goes on with empty turns, until then or until no task has a round left. A
@@ -128,8 +137,9 @@ type draft struct {
 	*Plan
 	program Program
 
-	places []uint32 // by resource: where its accesses begin in order; and the end
-	order  []uint32 // the accesses of each resource, in their start order
+	counter []uint32 // by access
+	places  []uint32 // by resource: where its accesses begin in order; and the end
+	order   []uint32 // the accesses of each resource, in their start order
 
 	// found takes each condition of a counter. All are found twice: first they are counted, and then
 	// they are kept.
@@ -140,13 +150,12 @@ type draft struct {
 func newDraft(program Program) *draft {
 	tasks, accesses := len(program.Tasks), program.Accesses
 	d := &draft{
-		Plan:    &Plan{first: make([]uint32, tasks), own: make([]uint32, tasks+1), counter: make([]uint32, len(accesses)), nodes: newNodes(program)},
-		program: program,
+		Plan:    &Plan{own: make([]uint32, tasks+1), nodes: newNodes(program)},
+		program: program, counter: make([]uint32, len(accesses)),
 	}
 	crosses := program.crossing()
 	at := 0
 	for t, task := range d.program.Tasks {
-		d.first[t] = uint32(at)
 		apart := task.Apart || crosses != nil && crosses[t]
 		d.counters++ // a task without accesses has one, too
 		for begin := at; at < len(accesses) && accesses[at].Task == uint32(t); at++ {
@@ -326,6 +335,6 @@ func (d *draft) plan() *Plan {
 		end += uint32(copy(p.when[end:], all))
 	}
 	p.begin[p.counters] = end
-	p.when = p.when[:end]
+	p.when = slices.Clone(p.when[:end])
 	return p
 }

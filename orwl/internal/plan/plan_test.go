@@ -226,7 +226,7 @@ func TestOneNodeIsThePlan(t *testing.T) {
 			homes[name] = int(seed % 3)
 		}
 		all := OfSystemOnNodes(g.system, g.tasks, homes)
-		if one.text() != g.plan.text() || all.text() != g.plan.text() || !slices.Equal(all.counter, g.plan.counter) || !slices.Equal(all.turns, g.plan.turns) {
+		if one.text() != g.plan.text() || all.text() != g.plan.text() || !slices.Equal(all.own, g.plan.own) || !slices.Equal(all.turns, g.plan.turns) {
 			t.Fatalf("seed %d: the plan is\n%swithout nodes\n%sand on one of them\n%s", seed, g.plan.text(), one.text(), all.text())
 		}
 	}
