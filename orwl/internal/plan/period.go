@@ -158,8 +158,6 @@ func newCircuits(p *Plan, times []int64) *circuits {
 	return g
 }
 
-// countersOf is how many counters a task has.
-
 func (g *circuits) waits(u uint32) []Condition { return g.when[g.begin[u]:g.begin[u+1]] }
 
 // sort makes the order. A pass in this order takes a time through all nodes of a round.
