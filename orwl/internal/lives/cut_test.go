@@ -153,3 +153,25 @@ func TestSaves(t *testing.T) {
 		}
 	}
 }
+
+// TestBeginForgets begins a run after another one. Of that one only complete parts are left.
+func TestBeginForgets(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 3, Mine: 2})
+	k.grow(40)
+	k.Add(40, Record{Rounds: 40})
+	k.Begin(Life{Number: 1, Run: 2, Nodes: 2, Buddy: []int{1, 0}, Total: 3, Mine: 2})
+	if parts := k.Report().Parts; len(parts) != 0 {
+		t.Errorf("parts %v of the run before are left", parts)
+	}
+}
+
+// TestAddAlone adds a record where there is no buddy.
+func TestAddAlone(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 1, Total: 1, Mine: 1})
+	k.grow(40)
+	if out := k.Add(40, Record{Rounds: 40}); len(out) != 1 || out[0].Kind != Have {
+		t.Errorf("%v, want word of a complete part", out)
+	}
+}
