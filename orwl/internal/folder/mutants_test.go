@@ -34,6 +34,6 @@ func TestMutants(t *testing.T) {
 			{Name: "short", Tests: ".", Flags: []string{"-test.skip", "^Test(Mutants|CrashAnywhere|Damage)$"}, Limit: 30 * time.Second},
 			{Name: "crashes", Tests: "^Test(CrashAnywhere|Damage)$", Limit: 30 * time.Second},
 		},
-		Telling: telling, Turn: 2,
+		Telling: telling, Turn: 2, Page: "testdata/survivors.md",
 	}).Run(t, *tried)
 }

@@ -175,3 +175,18 @@ func TestAddAlone(t *testing.T) {
 		t.Errorf("%v, want word of a complete part", out)
 	}
 }
+
+// TestLoadsOnce has both nodes tell what they have done. The chair gets that once.
+func TestLoadsOnce(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	for from, want := range []int{0, 2} {
+		k.Take(from, Message{Kind: Did, Key: Key{1, 1, 40}})
+		if all, is := k.Loads(); len(all) != want || is != (want > 0) {
+			t.Errorf("after the word of node %d: %v, %v, want %d loads", from, all, is, want)
+		}
+	}
+	if all, is := k.Loads(); is {
+		t.Errorf("a second time: %v", all)
+	}
+}
