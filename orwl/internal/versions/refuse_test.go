@@ -285,7 +285,7 @@ func TestNothingKept(t *testing.T) {
 	}
 }
 
-// The greatest rounds, and as many spans as there may be, are taken.
+// The greatest rounds, and as many spans and writes as there may be, are taken.
 func TestGreatest(t *testing.T) {
 	for _, row := range []struct {
 		to, from int
@@ -294,6 +294,7 @@ func TestGreatest(t *testing.T) {
 	}{
 		{1, 2, fields{creditEntry, 4, mostRounds, 0}, 0},
 		{0, 1, fields{versionEntry, 0, 0, 0, 1, 64, 1, 1, mostRounds, 0}, 0},
+		{0, 1, fields{versionEntry, 0, mostWrites << writesShift, 0, 1, 64, 1, 1, mostRounds, 0}, 0},
 		{0, 1, fields{versionEntry, 0, 0, 0, 1, 64, 1, 1, 1, 0, 0, 64}, 64},
 		{0, 1, many(fields{versionEntry, 0, 0, 0, 1, 64, 1, 1, 1, 0}, mostSpans), mostSpans},
 	} {
@@ -575,13 +576,20 @@ func panics(f func()) (yes bool) {
 	return false
 }
 
-// counted counts the writes of other nodes that have come.
+// counted counts the writes of other nodes that have come. They come between Enter and Leave.
 type counted struct {
 	Memory
 	writes, idle int
+	entered      int
+	bad          bool
 }
 
-func (c *counted) Came(writes, idle int) { c.writes, c.idle = c.writes+writes, c.idle+idle }
+func (c *counted) Enter() { c.entered++ }
+func (c *counted) Leave() { c.entered-- }
+
+func (c *counted) Came(writes, idle int) {
+	c.writes, c.idle, c.bad = c.writes+writes, c.idle+idle, c.bad || c.entered != 1
+}
 
 // Each copy is told how many writes of other nodes have come, and how many of them have changed nothing. An empty turn is no write.
 func TestCame(t *testing.T) {
@@ -626,7 +634,7 @@ func TestCame(t *testing.T) {
 			deliver(nodes)
 		}
 		for at, want := range s.want {
-			if c := copies[at]; c.writes != want[0] || c.idle != want[1] {
+			if c := copies[at]; c.writes != want[0] || c.idle != want[1] || c.bad || c.entered != 0 {
 				t.Errorf("step %d: node %d is told of %d writes of resource %d, %d idle, want %d, %d", i, at.node, c.writes, at.resource, c.idle, want[0], want[1])
 			}
 		}
