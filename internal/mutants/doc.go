@@ -9,8 +9,10 @@
 //	a && b                a && (mutated(8) || (b))
 //	n < m                 mutatedLess(9, n, m)         n <= m if mistake 9 is made
 //
-// A change tries the telling mutants, and the nightly tries all: package rings says which run this
-// is. The tests of a mutant do not see the ring. A stage states its budgets by flags.
+// Each change compiles all mutants, one change of four tries the telling ones, and the nightly tries
+// all: package rings says which run this is. The tests of a mutant do not see the ring. A stage states
+// its budgets by flags. A mutant that waits for ever dies by the stage's limit, and only if the stage is
+// quick without a mistake.
 //
 // A [Plan] says which files are mutated and which tests have to notice. [Plan.Run] builds
 // the tests with an overlay, so no file of the module changes. It tries the telling mutants,

@@ -16,6 +16,8 @@ type recorder struct {
 	errors []string
 }
 
+func (r *recorder) Fatalf(format string, args ...any) { r.Errorf(format, args...) }
+
 func (r *recorder) Errorf(format string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }
@@ -57,7 +59,8 @@ func TestJudge(t *testing.T) {
 	rings.Needs(t, rings.Change) // it builds a test binary
 	t.Chdir("testdata/specimen")
 	p := specimen("explained.md")
-	l := newLaboratory(t, p)
+	l, overlay := newLaboratory(t, p)
+	l.build(t, overlay)
 	for name, want := range map[string]verdict{
 		"specimen.go Larger: a > b: never":      {stage: "tests", test: "TestLarger", says: "of 2 and 1: 1"},
 		"specimen.go Larger: a > b: always":     {stage: "tests", test: "TestLarger", says: "of 1 and 2: 1"},
@@ -69,8 +72,14 @@ func TestJudge(t *testing.T) {
 	}
 	stages, slow := p.Stages, slices.Clone(p.Stages)
 	slow[0].Limit = time.Nanosecond
-	if v, _ := l.judge(1, slow); !v.hung || v.survived {
+	if v, _ := l.try(1, "TestLarger", slow[0]); !v.hung || v.survived {
 		t.Errorf("without time: %+v", v)
+	}
+	for limit, want := range map[time.Duration]bool{time.Nanosecond: true, time.Hour: false} {
+		s := slow[0]
+		if s.Limit = limit; l.slow("TestLarger", &s) != want || (s.Limit > limit) != want {
+			t.Errorf("a stage with a limit of %v gets %v", limit, s.Limit)
+		}
 	}
 	l.Stages = slow
 	if v, out := l.sound(); !v.survived {
@@ -78,19 +87,19 @@ func TestJudge(t *testing.T) {
 	}
 	l.Stages = stages
 	r := &recorder{TB: t}
-	l.Telling = []string{"specimen.go Larger: a > b: never", "specimen.go Larger: a > b: off by one", "specimen.go Smaller"}
-	if l.tryTelling(r); len(r.errors) != 2 || !strings.Contains(r.errors[0], "survives") || !strings.Contains(r.errors[1], "no mutant") {
+	l.Telling = []string{"specimen.go Larger: a > b: never", "specimen.go Larger: a > b: off by one"}
+	if l.tryTelling(r); len(r.errors) != 1 || !strings.Contains(r.errors[0], "survives") {
 		t.Errorf("the telling mutants: %q", r.errors)
 	}
 }
 
-// One change of four tries the telling mutants of a plan. The nightly tries them, too.
+// One change of four tries the telling mutants of a plan. The nightly tries them, too. Each change sees that they exist.
 func TestTurn(t *testing.T) {
 	rings.Needs(t, rings.Change) // it builds a test binary
 	t.Chdir("testdata/specimen")
 	p := specimen("explained.md")
-	p.Telling, p.Turn = []string{"no such mutant"}, 1
-	for ring, want := range map[string][]int{"change": {0, 1, 0, 0, 0, 1}, "night": {1}} {
+	p.Telling, p.Turn = []string{"specimen.go Larger: a > b: off by one", "no such mutant"}, 1
+	for ring, want := range map[string][]int{"change": {1, 2, 1, 1, 1, 2}, "night": {2}} {
 		t.Setenv(rings.Variable, ring)
 		for share, errors := range want {
 			t.Setenv(rings.Share, fmt.Sprintf("%d/16", share))
@@ -98,6 +107,22 @@ func TestTurn(t *testing.T) {
 			if p.Run(r, Trial{}); len(r.errors) != errors {
 				t.Errorf("in ring %q share %d says %q, want %d errors", ring, share, r.errors, errors)
 			}
+		}
+	}
+}
+
+// Each change compiles all mutants, and the tests of the package with them.
+func TestEachChangeCompiles(t *testing.T) {
+	rings.Needs(t, rings.Change) // it compiles a package
+	t.Chdir("testdata/specimen")
+	t.Setenv(rings.Variable, "change")
+	t.Setenv(rings.Share, "0/16")
+	for file, text := range map[string]string{"specimen.go": "package specimen", "specimen_test.go": "package specimen\n\nvar Larger = 0\n"} {
+		p := specimen("")
+		p.Turn, p.Replace = 1, map[string]string{file: text}
+		r := &recorder{TB: t}
+		if p.Run(r, Trial{}); len(r.errors) != 1 || !strings.Contains(r.errors[0], "do not build") {
+			t.Errorf("with a bad %s it says %q", file, r.errors)
 		}
 	}
 }

@@ -35,12 +35,14 @@ func (p *Plan) Run(t testing.TB, trial Trial) {
 	if trial.stages != nil {
 		trial.Stages = trial.stages.N()
 	}
+	l, overlay := newLaboratory(t, p)
+	l.explain(t)
 	if trial.Stages == 0 && !rings.Takes(p.Turn, 4) {
-		t.Log("another change tries these mutants")
+		l.compile(t, overlay)
+		t.Log("all mutants compile; another change tries the telling ones")
 		return
 	}
-	l := newLaboratory(t, p)
-	l.explain(t)
+	l.build(t, overlay)
 	if v, out := l.sound(); !v.survived {
 		t.Fatalf("without a mistake the tests fail:\n%s", out)
 	}
@@ -56,9 +58,12 @@ func (p *Plan) Run(t testing.TB, trial Trial) {
 // mutant that waits for ever, and a busy machine may need longer.
 func (l *laboratory) sound() (v verdict, out []byte) {
 	s := l.Stages[0]
-	s.Limit = 5 * time.Minute
+	s.Limit += patience
 	return l.try(0, l.Files[0].Tests, s)
 }
+
+// patience is the time that tests without a mistake get beside the limit.
+const patience = 5 * time.Minute
 
 // tryTelling tries the telling mutants.
 func (l *laboratory) tryTelling(t testing.TB) {
@@ -66,8 +71,7 @@ func (l *laboratory) tryTelling(t testing.TB) {
 	for _, name := range l.Telling {
 		id := l.number(name)
 		if id == 0 {
-			t.Errorf("there is no mutant %q any more: choose another one", name)
-			continue
+			continue // explain has said so
 		}
 		if v, _ := l.judge(id, l.Stages[:min(2, len(l.Stages))]); v.survived {
 			t.Errorf("the mutant %q survives", name)
@@ -142,9 +146,14 @@ func cell(name string) string { return "`" + strings.ReplaceAll(name, "|", `\|`)
 
 var row = regexp.MustCompile("(?m)^\\| `(.*)` \\| (.*) \\|$")
 
-// explain reads the page.
+// explain reads the page. It fails if the page or the plan names a mutant that does not exist.
 func (l *laboratory) explain(t testing.TB) {
 	t.Helper()
+	for _, name := range l.Telling {
+		if l.number(name) == 0 {
+			t.Errorf("there is no mutant %q any more: choose another one", name)
+		}
+	}
 	l.why = map[string]string{}
 	if l.Page == "" {
 		return
@@ -181,7 +190,7 @@ type Plan struct {
 	Tags   string
 	Stages []Stage
 	// Telling are the mutants that a change tries, with the first two stages. Every fourth change does, and Turn says which of
-	// four: to build the tests of all packages with their mutants takes a minute.
+	// four: to link the tests of all packages with their mutants takes a minute. The other changes compile all mutants.
 	Telling []string
 	Turn    int
 	// Page explains the mutants that survive. If it is empty, none may.
@@ -264,15 +273,15 @@ type laboratory struct {
 //go:embed switches.go.txt
 var switches string
 
-// newLaboratory mutates all files and builds the tests.
-func newLaboratory(t testing.TB, p *Plan) *laboratory {
+// newLaboratory mutates all files, and returns the path of an overlay for the go command that has their texts.
+func newLaboratory(t testing.TB, p *Plan) (l *laboratory, path string) {
 	t.Helper()
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	l := &laboratory{Plan: p, binaries: map[string]string{}}
+	l = &laboratory{Plan: p}
 	overlay := map[string]string{}
 	replace := func(file, text string) {
 		with := ""
@@ -310,27 +319,41 @@ func newLaboratory(t testing.TB, p *Plan) *laboratory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(folder, "overlay.json")
+	path = filepath.Join(folder, "overlay.json")
 	if err := os.WriteFile(path, description, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, stage := range p.Stages {
-		if l.binaries[stage.Package] == "" {
-			l.binaries[stage.Package] = build(t, stage.Package, p.Tags, path, filepath.Join(folder, fmt.Sprint(len(l.binaries), ".test")))
-		}
-	}
-	return l
+	return l, path
 }
 
-// build makes the binary of a package's tests, and returns its path.
-func build(t testing.TB, folder, tags, overlay, binary string) string {
+// build makes the test binaries.
+func (l *laboratory) build(t testing.TB, overlay string) {
 	t.Helper()
-	cmd := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-tags", tags, "-overlay", overlay, "-o", binary, ".")
+	l.binaries = map[string]string{}
+	for _, stage := range l.Stages {
+		if l.binaries[stage.Package] == "" {
+			binary := filepath.Join(filepath.Dir(overlay), fmt.Sprint(len(l.binaries), ".test"))
+			l.goes(t, stage.Package, overlay, "test", "-c", "-vet=off", "-gcflags=-e", "-o", binary)
+			l.binaries[stage.Package] = binary
+		}
+	}
+}
+
+// compile compiles the mutants, and the package's own tests with them. It links nothing, which takes most of the
+// time of a build.
+func (l *laboratory) compile(t testing.TB, overlay string) {
+	t.Helper()
+	l.goes(t, "", overlay, "list", "-export", "-test")
+}
+
+// goes starts the go command for a package with its mutants.
+func (l *laboratory) goes(t testing.TB, folder, overlay string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("go", append(args, "-tags", l.Tags, "-overlay", overlay, ".")...)
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the mutants do not build: %v\n%s", err, out)
 	}
-	return binary
 }
 
 // try executes a stage with the mistake id, or with none if id is zero. tests stands for %s
@@ -391,10 +414,28 @@ func findings(out string) (test, says string) {
 // judge executes the stages until one finds the mutant.
 func (l *laboratory) judge(id int, stages []Stage) (v verdict, out []byte) {
 	at := slices.IndexFunc(l.Files, func(f File) bool { return f.Name == l.mutants[id-1].file })
+	tests := l.Files[at].Tests
 	for _, s := range stages {
-		if v, out = l.try(id, l.Files[at].Tests, s); !v.survived {
+		if v, out = l.try(id, tests, s); v.hung && l.slow(tests, &s) {
+			v, out = l.try(id, tests, s)
+		}
+		if !v.survived {
 			break
 		}
 	}
 	return v, out
+}
+
+// slow reports whether a stage takes so long without a mistake that its limit does not show that a mutant waits for
+// ever, and raises the limit. A busy machine is slow, and a stage gets more tests over the years.
+func (l *laboratory) slow(tests string, s *Stage) bool {
+	sound := *s
+	sound.Limit += patience
+	began := time.Now()
+	l.try(0, tests, sound)
+	if took := time.Since(began); 3*took > s.Limit {
+		s.Limit = 3 * took
+		return true
+	}
+	return false
 }

@@ -202,7 +202,7 @@ func (f *Folder) Keep(whole lives.Key) error {
 	return f.removeIf(func(n name) bool {
 		last, known := f.last[n.Run]
 		old := n.Compare(f.whole) < 0 && n.Compare(f.before) < 0
-		return old && known && (n.Compare(last) < 0 || n.Run < whole.Run && n.Key != last)
+		return old && known && n.Key != last
 	})
 }
 

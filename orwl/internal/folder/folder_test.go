@@ -191,6 +191,8 @@ func TestKeep(t *testing.T) {
 			[]lives.Key{key(1, 60), key(2, 50), key(2, 40)}},
 		{"the last one of each run", []lives.Key{of(1, 20), of(1, 40), of(1, 60), of(2, 10), of(2, 20), of(2, 30), of(3, 10), of(3, 20)},
 			[]lives.Key{of(1, 40), of(2, 10), of(2, 20), of(3, 10), of(3, 20)}, []lives.Key{of(3, 20), of(3, 10), of(2, 20), of(1, 40)}},
+		{"a later life begins at the end of the first run", []lives.Key{of(1, 60), of(2, 20), of(2, 40), of(2, 60)}, []lives.Key{of(1, 60), of(2, 40), of(2, 60), of(1, 60)},
+			[]lives.Key{of(2, 60), of(2, 40), of(1, 60)}},
 		{"of runs that a later life has not come to", []lives.Key{of(1, 60), of(2, 20), {Life: 2, Run: 3, Round: 10}, {Life: 2, Run: 3, Round: 20}},
 			[]lives.Key{{Life: 2, Run: 3, Round: 10}, {Life: 2, Run: 3, Round: 20}}, []lives.Key{{Life: 2, Run: 3, Round: 20}, {Life: 2, Run: 3, Round: 10}, of(2, 20), of(1, 60)}},
 	} {
@@ -332,6 +334,36 @@ func TestLookOnce(t *testing.T) {
 	}
 	if found, err := f.Look(); err != nil || len(found.Parts) != 3 || opened != 2 || d.reading != 0 {
 		t.Errorf("%+v, %v, %d files were read, and %d are open", found, err, opened, d.reading)
+	}
+}
+
+// Processors is the number of the newest part that has one and can be read.
+func TestProcessors(t *testing.T) {
+	d := newMemory()
+	f, err := Open(d, 0, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := program{1, 3}
+	for i, processors := range []int{2, 4, 0, 8} {
+		part := p.part(0, key(1, uint64(20*(i+1))))
+		part.Processors = processors
+		if err := f.Save(part, p.records(0, part.Round)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unreadable := 0
+	d.fail = func(what string) error {
+		if unreadable--; what == "open" && unreadable > 0 {
+			return errors.New("bad disk")
+		}
+		return nil
+	}
+	for n, want := range []int{8, 4, 4, 2, 0} {
+		unreadable = n + 2 // it lists the names first
+		if got := Processors(d); got != want || d.reading != 0 {
+			t.Errorf("without the newest %d parts: %d processors, want %d, and %d files are open", n, got, want, d.reading)
+		}
 	}
 }
 

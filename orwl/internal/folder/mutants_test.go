@@ -31,8 +31,9 @@ func TestMutants(t *testing.T) {
 			Returns:  true,
 		},
 		Stages: []mutants.Stage{
-			{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$"}, Limit: 30 * time.Second},
+			{Name: "short", Tests: ".", Flags: []string{"-test.skip", "^Test(Mutants|CrashAnywhere|Damage)$"}, Limit: 30 * time.Second},
+			{Name: "crashes", Tests: "^Test(CrashAnywhere|Damage)$", Limit: 30 * time.Second},
 		},
-		Telling: telling, Turn: 2,
+		Telling: telling, Turn: 2, Page: "testdata/survivors.md",
 	}).Run(t, *tried)
 }

@@ -113,6 +113,26 @@ func TestStay(t *testing.T) {
 	}
 }
 
+// TestLatest finds the latest cuts of two runs, and the newest one of all, in whatever order they come.
+func TestLatest(t *testing.T) {
+	var r Report
+	want := map[cut]Key{}
+	for run := range uint64(2) {
+		for _, round := range []uint64{10, 20, 30, 40, 50, 60, 70, 80} {
+			r.Parts = append(r.Parts, Held{Key: Key{1, run + 1, round}, Tasks: 1, Total: 1})
+		}
+		want[cut{Key: Key{Run: run + 1}}] = Key{1, run + 1, 80}
+	}
+	for range 30 { // the order of a map is another one each time
+		if got := latest([]Report{r}); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+		if got := Newest([]Report{r}); got != (Key{1, 2, 80}) {
+			t.Fatalf("the newest is %v", got)
+		}
+	}
+}
+
 // TestLacks finds the parts that a node is to send, and has on disk only.
 func TestLacks(t *testing.T) {
 	found := func(life, round uint64, owner int) Found {
@@ -151,5 +171,85 @@ func TestSaves(t *testing.T) {
 		if f, _, is := k.Saves(); is {
 			t.Errorf("it saves %v, too", f)
 		}
+	}
+}
+
+// TestBeginForgets begins a run after another one. Of that one only complete parts are left.
+func TestBeginForgets(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 3, Mine: 2})
+	k.grow(40)
+	k.Add(40, Record{Rounds: 40})
+	k.Begin(Life{Number: 1, Run: 2, Nodes: 2, Buddy: []int{1, 0}, Total: 3, Mine: 2})
+	if parts := k.Report().Parts; len(parts) != 0 {
+		t.Errorf("parts %v of the run before are left", parts)
+	}
+}
+
+// TestAddAlone adds a record where there is no buddy.
+func TestAddAlone(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 1, Total: 1, Mine: 1})
+	k.grow(40)
+	if out := k.Add(40, Record{Rounds: 40}); len(out) != 1 || out[0].Kind != Have {
+		t.Errorf("%v, want word of a complete part", out)
+	}
+}
+
+// TestLoadsOnce has both nodes tell what they have done. The chair gets that once.
+func TestLoadsOnce(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	for from, want := range []int{0, 2} {
+		k.Take(from, Message{Kind: Did, Key: Key{1, 1, 40}})
+		if all, is := k.Loads(); len(all) != want || is != (want > 0) {
+			t.Errorf("after the word of node %d: %v, %v, want %d loads", from, all, is, want)
+		}
+	}
+	if all, is := k.Loads(); is {
+		t.Errorf("a second time: %v", all)
+	}
+}
+
+// TestPast has nodes tell the chair that a cut cannot be. Only the one that is under way is given up.
+func TestPast(t *testing.T) {
+	k := NewKeeper()
+	k.Begin(Life{Number: 1, Run: 1, Nodes: 2, Buddy: []int{1, 0}, Total: 2, Mine: 1})
+	k.Ask(60)
+	for _, c := range []struct {
+		round, most uint64
+		asking      bool
+		furthest    uint64
+	}{{End, 50, true, 50}, {40, 70, true, 70}, {60, 0, false, 70}} {
+		if out := k.Take(1, Message{Kind: Past, Key: Key{1, 1, c.round}, Most: c.most}); len(out) != 0 {
+			t.Errorf("the word of %d: %v, want no letter", c.round, out)
+		}
+		if asking, furthest := k.Asking(); asking != c.asking || furthest != c.furthest {
+			t.Errorf("after the word of %d: %v, %d", c.round, asking, furthest)
+		}
+	}
+}
+
+// TestKeyString has the text of a cut.
+func TestKeyString(t *testing.T) {
+	for k, want := range map[Key]string{{1, 2, 40}: "round 40 of run 2", {1, 2, End}: "the end of run 2"} {
+		if got := k.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestCopy has a record copy contents, which are written again afterwards. The copies are one piece of memory.
+func TestCopy(t *testing.T) {
+	from := []byte("abcde")
+	var r Record
+	size := r.Copy([]Content{{1, from[:3]}, {7, from[3:]}})
+	clear(from)
+	_ = append(r.Contents[0].Bytes, 'x') // the next content stays
+	if want := []Content{{1, []byte("abc")}, {7, []byte("de")}}; size != 5 || !reflect.DeepEqual(r.Contents, want) {
+		t.Errorf("%d bytes, %v, want %v", size, r.Contents, want)
+	}
+	if string(r.bulk) != "abcde" || &r.bulk[3] != &r.Contents[1].Bytes[0] || &r.bulk[0] != &r.Contents[0].Bytes[0] {
+		t.Errorf("all contents are %q, and not one piece of memory", r.bulk)
 	}
 }

@@ -39,7 +39,7 @@ type Keeper struct {
 	asked uint64  // the round of the last cut of this run that this node was asked for
 	over  bool    // the life ends with the newest whole cut
 	none  bool    // the run has no cut at its end
-	next  []int   // weights of the nodes in the next life; nil: they stay
+	next  []int   // weights of the nodes in the next life, if over is set; nil: they stay
 	found []Found // parts on disk
 	save  []part  // parts of this node that wait to be saved
 	chair chair
@@ -56,7 +56,6 @@ func NewKeeper() *Keeper {
 func (k *Keeper) Begin(l Life) (out []Letter) {
 	k.End()
 	k.life, k.asked, k.whole, k.began, k.over, k.none, k.save = l, 0, Key{}, true, false, false, nil
-	k.next = nil
 	delete(k.forgot, l.Run)
 	k.chair = chair{have: make(map[int]int), saved: make(map[int]int), leave: make(map[int]bool), did: make(map[int]balance.Load)}
 	if l.From.From == (Key{}) {
@@ -318,7 +317,7 @@ func (k *Keeper) Loads() (all []balance.Load, is bool) {
 // Weigh has the chair end the life with the next whole cut. The nodes have these weights then.
 func (k *Keeper) Weigh(weights []int) { k.chair.weights = weights }
 
-// Weights are the weights of this life's nodes in the next one. They are nil if they stay as they are.
+// Weights are the weights of this life's nodes in the next one, if it is over. They are nil if they stay as they are.
 func (k *Keeper) Weights() []int { return k.next }
 
 // Over reports whether this life ends with its newest whole cut. The caller ends it.

@@ -37,6 +37,6 @@ func TestMutants(t *testing.T) {
 		Stages: []mutants.Stage{
 			{Name: "tests", Tests: "%s", Flags: []string{"-test.skip", "^TestMutants$", "-plan.seeds", "1000", "-plan.nodeseeds", "20"}, Limit: 30 * time.Second},
 		},
-		Telling: telling, Turn: 3,
+		Telling: telling, Turn: 3, Page: "testdata/survivors.md",
 	}).Run(t, *trial)
 }

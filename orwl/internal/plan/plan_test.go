@@ -489,3 +489,24 @@ func TestCheckAgrees(t *testing.T) {
 		t.Errorf("%d go on, %d stop", alive, stop)
 	}
 }
+
+// Accesses stand task by task, and each is of a task.
+func TestAccessesStandTaskByTask(t *testing.T) {
+	for _, c := range []struct {
+		tasks []uint32 // of the accesses
+		want  string
+	}{{[]uint32{1, 0}, "access 1 is one of task 0"}, {[]uint32{0, 2}, "access 1 is one of task 2"}} {
+		p := Program{Tasks: rounds(1, 1), Resources: 1}
+		for _, task := range c.tasks {
+			p.Accesses = append(p.Accesses, Access{Task: task})
+		}
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, c.want) {
+					t.Errorf("accesses of tasks %v: %s, want %q", c.tasks, got, c.want)
+				}
+			}()
+			New(p)
+		}()
+	}
+}

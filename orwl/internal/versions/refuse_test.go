@@ -285,7 +285,7 @@ func TestNothingKept(t *testing.T) {
 	}
 }
 
-// The greatest rounds, and as many spans as there may be, are taken.
+// The greatest rounds, and as many spans and writes as there may be, are taken.
 func TestGreatest(t *testing.T) {
 	for _, row := range []struct {
 		to, from int
@@ -294,6 +294,7 @@ func TestGreatest(t *testing.T) {
 	}{
 		{1, 2, fields{creditEntry, 4, mostRounds, 0}, 0},
 		{0, 1, fields{versionEntry, 0, 0, 0, 1, 64, 1, 1, mostRounds, 0}, 0},
+		{0, 1, fields{versionEntry, 0, mostWrites << writesShift, 0, 1, 64, 1, 1, mostRounds, 0}, 0},
 		{0, 1, fields{versionEntry, 0, 0, 0, 1, 64, 1, 1, 1, 0, 0, 64}, 64},
 		{0, 1, many(fields{versionEntry, 0, 0, 0, 1, 64, 1, 1, 1, 0}, mostSpans), mostSpans},
 	} {
@@ -573,4 +574,69 @@ func panics(f func()) (yes bool) {
 	defer func() { yes = recover() != nil }()
 	f()
 	return false
+}
+
+// counted counts the writes of other nodes that have come. They come between Enter and Leave.
+type counted struct {
+	Memory
+	writes, idle int
+	entered      int
+	bad          bool
+}
+
+func (c *counted) Enter() { c.entered++ }
+func (c *counted) Leave() { c.entered-- }
+
+func (c *counted) Came(writes, idle int) {
+	c.writes, c.idle, c.bad = c.writes+writes, c.idle+idle, c.bad || c.entered != 1
+}
+
+// Each copy is told how many writes of other nodes have come, and how many of them have changed nothing. An empty turn is no write.
+func TestCame(t *testing.T) {
+	nodes, _ := begun()
+	type of struct{ node, resource int }
+	copies := map[of]*counted{}
+	for x, n := range nodes {
+		for i, r := range n.resources {
+			if r != nil {
+				c := &counted{Memory: r.copy.Memory}
+				r.copy.Memory, copies[of{x, i}] = c, c
+			}
+		}
+	}
+	some := []Span{{0, 8}}
+	for i, s := range []struct {
+		node, counter int
+		round         uint32 // 0: Ends
+		changed       []Span
+		state         State
+		waits         bool // nothing arrives yet
+		want          map[of][2]int
+	}{
+		{1, 0, 1, some, Goes, false, map[of][2]int{{0, 0}: {1, 0}, {2, 0}: {1, 0}}},
+		{2, 3, 1, nil, Goes, false, map[of][2]int{{0, 0}: {2, 1}, {1, 0}: {1, 1}, {2, 0}: {1, 0}}},
+		{1, 0, 2, nil, Rests, false, map[of][2]int{{0, 0}: {3, 2}, {2, 0}: {2, 1}}}, // it rests from the next round on
+		{2, 3, 2, some, Goes, false, map[of][2]int{{0, 0}: {4, 2}, {1, 0}: {2, 1}}},
+		{1, 0, 3, nil, Rests, false, map[of][2]int{{0, 0}: {4, 2}, {2, 0}: {2, 1}}},
+		{2, 3, 0, nil, Rests, false, nil},
+		{2, 3, 3, nil, Rests, false, map[of][2]int{{0, 0}: {4, 2}, {1, 0}: {2, 1}}},
+		{1, 1, 1, some, Goes, true, nil}, // the other resource, whose versions become one on their way
+		{1, 1, 2, nil, Goes, true, nil},
+		{1, 1, 3, nil, Goes, false, map[of][2]int{{2, 1}: {3, 2}, {1, 1}: {0, 0}}},
+		{1, 1, 4, some, Goes, false, map[of][2]int{{2, 1}: {4, 2}}},
+	} {
+		if s.round == 0 {
+			nodes[s.node].Ends(s.counter, s.state, new(Work))
+		} else if err := nodes[s.node].Released(s.counter, s.round, s.changed, s.state, new(Work)); err != nil {
+			t.Fatal(err)
+		}
+		if !s.waits {
+			deliver(nodes)
+		}
+		for at, want := range s.want {
+			if c := copies[at]; c.writes != want[0] || c.idle != want[1] || c.bad || c.entered != 0 {
+				t.Errorf("step %d: node %d is told of %d writes of resource %d, %d idle, want %d, %d", i, at.node, c.writes, at.resource, c.idle, want[0], want[1])
+			}
+		}
+	}
 }

@@ -131,7 +131,7 @@ func (n *Node) Released(counter int, round uint32, changed []Span, state State, 
 	case len(changed) == 0:
 		c.idle = 1
 	}
-	u.rests = u.rests || state != Goes
+	u.rests = state != Goes
 	h := report{uint32(u.position), round, state}
 	base := r.version
 	invariant.Check(base != 0 && base < h.version(), "version %v of resource %d after %v", h.version(), r.number, base)

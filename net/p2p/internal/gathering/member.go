@@ -263,7 +263,7 @@ func (m *Member) Forget(over func(name string) bool) {
 			return false
 		}
 		for i, g := range all.of {
-			if g.blob != nil && g.life == m.epoch.Seats[i].Life {
+			if g.life == m.epoch.Seats[i].Life { // or that node has not come yet: succeed counts anew
 				m.open[i]--
 			}
 		}

@@ -16,7 +16,7 @@ var telling = []string{
 	"ring.go Writer.Rings: w.rung = now: dropped",
 	"ring.go Writer.Write: w.written.Store(w.at): dropped",
 	"ring.go Reader.Read: r.read.Store(r.at): dropped",
-	"attention.go Attention.End: a.word.Add(1): dropped",
+	"attention.go Attention.leave: a.word.Add(1): dropped",
 	"attention.go Attention.Begin: a.word.Add(1): dropped",
 }
 
