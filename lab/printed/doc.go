@@ -7,6 +7,7 @@
 //	dash::Mutex-FAO   makes itself known by a FetchOp              dash::Mutex: a Put
 //	CLH-printed       marks its node before it lines up            CLH: turns
 //	CLH-NUMA-printed  the same                                     CLH-NUMA: turns
+//	RH-printed        waiters try again and again                  RH: they wait for a change
 //	HEM-printed       a release waits for the successor            HEM: no rank waits before it needs to
 //	HEM-Overlap       a rank that comes again waits for it         HEM: the same
 //

@@ -37,6 +37,8 @@ func All() []Lock {
 			locks.Cost{Uncontended: locks.Operations{Atomics: 3, Puts: 1}, Contended: locks.Operations{Atomics: 3, Puts: 2}}, newCLH(true)),
 		ofTree(row("RMA-MCS-Acc", "HPDC16 §3; Uffmann22 §3.3", "RMA-MCS by calls only, which hands over by Accumulate", locks.Words{},
 			locks.Cost{Uncontended: locks.Operations{Atomics: 4, Puts: 3, Gets: 1}, Contended: locks.Operations{Atomics: 1, Puts: 2}}, newRMAMCS)),
+		ofElements(row("RH-printed", "Radović, Hagersten, SC'02; Uffmann22 §5.2", "RH whose waiters try again and again", locks.Words{Rank: 1},
+			locks.Cost{Uncontended: locks.Operations{Atomics: 2}, Contended: locks.Operations{Atomics: 3, Gets: 1, Unbounded: true}}, newRH)),
 	}
 }
 
@@ -50,6 +52,14 @@ func ofTree(l Lock) Lock {
 	return l
 }
 
+// ofElements makes a row that of a lock without order.
+func ofElements(l Lock) Lock {
+	l.Fairness, l.FIFO, l.Options = "none", false, []string{"TL", "Backoff"}
+	l.Operations = false
+	l.New = maker(l.Spec, newRH)
+	return l
+}
+
 // words are where a lock has its words.
 type words struct {
 	home   rma.Rank // of the tail
@@ -58,6 +68,8 @@ type words struct {
 	number uint64   // of the lock in its set, from 1
 	direct bool     // by atomic instructions where ranks share memory
 	tree   *topology.Tree
+
+	options locks.Options
 }
 
 func row(name, paper, about string, takes locks.Words, cost locks.Cost, algorithm func(*side, words) algorithm) Lock {
@@ -102,7 +114,7 @@ func newSet(s locks.Spec, algorithm func(*side, words) algorithm, f rma.Fabric, 
 	for k := range n {
 		at := words{
 			home: o.Home, tail: base + rma.Disp(k), rank: base + rma.Disp(tails),
-			number: uint64(k) + 1, direct: !s.Operations && !o.Operations, tree: f.Topology(),
+			number: uint64(k) + 1, direct: !s.Operations && !o.Operations, tree: f.Topology(), options: o,
 		}
 		var sides sync.Map // rank: its side
 		set = append(set, func(w rma.Window) locks.Mutex {

@@ -29,7 +29,7 @@ type side struct {
 	name   string          // of the lock
 	held   bool
 
-	acquiredCount, waitedCount, brokenCount tally.Count
+	acquiredCount, waitedCount, upperCount, passedCount, brokenCount tally.Count
 
 	// Acquired at the last call of rma.Considerate.Returns, and at the next.
 	returnedAt, returnsAt uint64
@@ -82,7 +82,7 @@ func (s *side) Release() {
 
 // Counts implements locks.Counter.
 func (s *side) Counts() locks.Counts {
-	return locks.Counts{Acquired: s.acquiredCount.Load(), Waited: s.waitedCount.Load(), Broken: s.brokenCount.Load()}
+	return locks.Counts{Acquired: s.acquiredCount.Load(), Waited: s.waitedCount.Load(), Upper: s.upperCount.Load(), Passed: s.passedCount.Load(), Broken: s.brokenCount.Load()}
 }
 
 func (s *side) begin(ctx context.Context) error {

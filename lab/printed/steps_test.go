@@ -177,9 +177,10 @@ func TestTreeHasItsShare(t *testing.T) {
 				if err := m.Acquire(ctx); err != nil {
 					return err
 				}
-				if had++; w.Rank() == 6 {
-					after = had
+				if w.Rank() == 6 {
+					after = had // of the neighbours
 				}
+				had++
 				m.Release()
 			}
 			return nil

@@ -374,8 +374,8 @@ func (p *predictor) changed(target rma.Rank, disp rma.Disp, at int64) (takes int
 		holds := r.request.until.Holds(p.memory.load(target, disp))
 		switch {
 		case target != r.id && !p.machine.Agent && p.processors == nil:
-			// The change invalidates r's cache line. r fetches the word again.
-			p.agenda.push(event{at: at + p.fare(r, &r.request).half, kind: eventLook, rank: r})
+			// The change invalidates r's cache line. r fetches the word again when its loop comes to that.
+			p.agenda.push(event{at: at + p.between + p.fare(r, &r.request).half, kind: eventLook, rank: r})
 			r.listed = false
 		case holds:
 			r.result = p.memory.load(target, disp)
@@ -406,6 +406,9 @@ func (p *predictor) awaken(r *rank, target rma.Rank, at int64) (takes int64) {
 		wake = p.fare(r, &r.request).half
 	} else if p.machine.Refetch {
 		wake += 2 * p.fare(r, &r.request).half
+	}
+	if target == r.id && p.processors == nil {
+		wake += p.between
 	}
 	p.touch(r, &r.request, p.topology.Common(r.id, target))
 	p.agenda.push(event{at: at + wake, kind: eventResume, rank: r})

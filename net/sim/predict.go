@@ -64,6 +64,7 @@ type predictor struct {
 	direct      *directPrices
 	own         own
 	wakeUp      int64 // model.Model.Wake
+	between     int64 // half of model.Model.Between
 	inject      int64
 	nodesApart  bool    // ranks share memory only where their level is coherent
 	anyCoherent bool    // some ranks share memory, or one has a cache
@@ -91,7 +92,7 @@ func newPredictor(s System, machine model.Model) *predictor {
 	apart := !s.Shared // then only ranks whose level is coherent share memory
 	s.Shared = s.Shared || machine.Direct != nil
 	p := &predictor{Fabric: newFabric(s), machine: machine, nodesApart: apart, direct: directOf(machine.Direct), own: ownOf(machine.Own),
-		wakeUp: ps(machine.Wake), inject: ps(machine.Inject)}
+		wakeUp: ps(machine.Wake), between: ps(machine.Between / 2), inject: ps(machine.Inject)}
 	p.driver, p.memory.track = p, false
 	ranks := len(p.ranks)
 	p.busy, p.watch = make([]int64, ranks), make([]map[rma.Disp][]*rank, ranks)

@@ -24,9 +24,9 @@ func ps(ns float64) int64 { return int64(math.Round(ns * picoseconds)) }
 
 // price is a level's costs.
 type price struct {
-	put, get, atomic, shared fare
-	issue                    int64
-	coherent                 bool
+	put, get, atomic, shared, copied fare
+	issue                            int64
+	coherent                         bool
 }
 
 // fare is the cost of one kind of operation, in picoseconds.
@@ -41,7 +41,7 @@ func fareOf(c model.Cost) fare { return fare{ps(c.Alpha / 2), ps(c.Beta), ps(c.B
 func pricesOf(costs []model.LevelCost) []price {
 	prices := make([]price, len(costs))
 	for i, c := range costs {
-		prices[i] = price{fareOf(c.Put), fareOf(c.Get), fareOf(c.Atomic), fareOf(c.Shared), ps(c.Issue), c.Coherent}
+		prices[i] = price{fareOf(c.Put), fareOf(c.Get), fareOf(c.Atomic), fareOf(c.Shared), fareOf(c.Copy), ps(c.Issue), c.Coherent}
 	}
 	return prices
 }
@@ -54,7 +54,7 @@ func withoutCall(costs []model.LevelCost, d *model.Direct) []price {
 	costs = slices.Clone(costs)
 	for i := range costs {
 		if c := &costs[i]; c.Coherent {
-			for _, of := range []*model.Cost{&c.Put, &c.Get, &c.Atomic, &c.Shared} {
+			for _, of := range []*model.Cost{&c.Put, &c.Get, &c.Atomic, &c.Shared, &c.Copy} {
 				of.Alpha = max(0, of.Alpha-d.Call)
 			}
 			c.Issue = max(0, c.Issue-d.Call)
@@ -116,6 +116,9 @@ func (p *predictor) fare(r *rank, q *request) *fare {
 			if price.shared.half > 0 && q.changes() && line.held(p.place(r), false) {
 				return &price.shared
 			}
+			if near := p.copied(line, p.place(r)); near >= 0 && !q.changes() {
+				return &costs[near].copied
+			}
 		}
 	}
 	switch q.kind {
@@ -125,6 +128,18 @@ func (p *predictor) fare(r *rank, q *request) *fare {
 		return &price.get
 	}
 	return &price.atomic
+}
+
+// copied is the level of the nearest rank that has read the line since it was changed, if the two share a cache,
+// which has a copy then. Without such a rank it is -1.
+func (p *predictor) copied(line *cacheLine, place int32) int {
+	near := -1
+	for _, other := range line.holders {
+		if level := p.apart(place, other); other != line.owner-1 && p.costs[level].copied.half > 0 {
+			near = max(near, level)
+		}
+	}
+	return near
 }
 
 // looksForRanks reports whether the operation is a look for ranks that sleep, at a line that changes only when

@@ -28,6 +28,9 @@ type LevelCost struct {
 	// Shared, unless it is zero, is a change of a line that both ranks have in their caches. Where it is zero,
 	// Put and Atomic say what that costs.
 	Shared Cost `json:"shared,omitzero"`
+	// Copy, unless it is zero, is a read of a line that another rank at this distance has read since it was changed:
+	// the cache that the two share has a copy then. Where it is zero, Get says what that costs.
+	Copy Cost `json:"copy,omitzero"`
 	// Issue is the time in which the origin issues a Put or an Accumulate without
 	// waiting for it.
 	Issue float64 `json:"issue"`
@@ -78,6 +81,9 @@ type Model struct {
 	// Wake is the time, in nanoseconds, from a change of a word in the rank's
 	// own memory to the return of its Await, if the change came through a port.
 	Wake float64 `json:"wake"`
+	// Between is what a rank that waits does between two looks at its word, in nanoseconds. A change comes in the
+	// middle of it.
+	Between float64 `json:"between,omitempty"`
 	// Refetch says that a rank that waits for a word of its own memory also fetches its line from
 	// the rank that has changed it, if the two share caches: a hand-over takes longer the further it
 	// goes. Wake comes on top.
@@ -137,7 +143,7 @@ func (m *Model) Validate() error {
 		if l.Issue < 0 {
 			return fmt.Errorf("model: machine %q, level %q: issue is negative", m.Name, l.Level)
 		}
-		for _, c := range []Cost{l.Put, l.Get, l.Atomic, l.Shared} {
+		for _, c := range []Cost{l.Put, l.Get, l.Atomic, l.Shared, l.Copy} {
 			if c.Alpha < 0 || c.Beta < 0 || c.Busy < 0 {
 				return fmt.Errorf("model: machine %q, level %q: a cost is negative", m.Name, l.Level)
 			}
@@ -148,6 +154,9 @@ func (m *Model) Validate() error {
 	}
 	if m.Inject < 0 || m.Wake < 0 {
 		return fmt.Errorf("model: machine %q: inject and wake must not be negative", m.Name)
+	}
+	if m.Between < 0 {
+		return fmt.Errorf("model: machine %q: between must not be negative", m.Name)
 	}
 	if m.Lists < 0 || m.Receive < 0 {
 		return fmt.Errorf("model: machine %q: lists and receive must not be negative", m.Name)
@@ -170,6 +179,9 @@ func (m *Model) String() string {
 		fmt.Fprintf(&b, "%-8s %24s %24s %24s %24s %8.3g\n", l.Level, l.Put, l.Get, l.Atomic, l.Shared, l.Issue)
 	}
 	fmt.Fprintf(&b, "wake %.3g ns", m.Wake)
+	if m.Between > 0 {
+		fmt.Fprintf(&b, ", %.3g ns between two looks", m.Between)
+	}
 	if m.Port != "" {
 		fmt.Fprintf(&b, ", a port at each %s that takes %.3g ns for an operation that leaves", m.Port, m.Inject)
 	}

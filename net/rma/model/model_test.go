@@ -58,6 +58,8 @@ func TestValidate(t *testing.T) {
 		{"issue", func(m *model.Model) { m.Levels[1].Issue = -1 }, `level "node": issue is negative`},
 		{"inject", func(m *model.Model) { m.Inject = -1 }, "inject and wake must not be negative"},
 		{"wake", func(m *model.Model) { m.Wake = -1 }, "inject and wake must not be negative"},
+		{"between", func(m *model.Model) { m.Between = -1 }, "between must not be negative"},
+		{"copy", func(m *model.Model) { m.Levels[0].Copy.Busy = -1 }, "a cost is negative"},
 		{"instruction", func(m *model.Model) { m.Direct = &model.Direct{Load: -1} }, "the cost of an instruction is negative"},
 		{"own", func(m *model.Model) { m.Own = &model.Own{Operation: -1} }, "own instructions is negative"},
 		{"kind", func(m *model.Model) { m.Scheduler = &model.Scheduler{Ranks: "threads", Processors: 1} }, `ranks are "threads", want goroutines or processes`},
