@@ -19,6 +19,8 @@ type Case struct {
 	Turns int    // at most so many; 0: as many as are asked for
 	// Open makes the contenders. The first one is ours.
 	Open func(ctx context.Context, s *Shop) ([]Contender, error)
+	// Notes are lines below the table; nil: there are none.
+	Notes func() []string
 }
 
 // Contender does the work of a case.
@@ -76,7 +78,13 @@ func (p Plan) one(ctx context.Context, s *Shop, c Case, out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%d\t%s\n", contenders[i].Name, short(r.median()), short(slices.Min(r.figures)),
 			short(slices.Max(r.figures)), series[0].median()/r.median(), r.disturbed, contenders[i].Form)
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil || c.Notes == nil {
+		return err
+	}
+	for _, line := range c.Notes() {
+		fmt.Fprintln(out, line)
+	}
+	return nil
 }
 
 // short is a figure with three digits, or as a whole number.

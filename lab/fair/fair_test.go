@@ -105,7 +105,7 @@ func TestOthers(t *testing.T) {
 
 // TestCases finds cases by name and by a beginning.
 func TestCases(t *testing.T) {
-	for list, want := range map[string]int{"cube": 1, "metg-*": 4, "cube,metg-2": 2, "cg": 1, "locks-*": 4, "*": 14} {
+	for list, want := range map[string]int{"cube": 1, "metg-*": 4, "cube,metg-2": 2, "cg": 1, "locks-*": 4, "kill": 1, "*": 15} {
 		if got, err := Cases(list); len(got) != want || err != nil {
 			t.Errorf("%s: %d cases, %v, want %d", list, len(got), err, want)
 		}

@@ -53,7 +53,7 @@ func (s *Shop) metg(name string, width int) Contender {
 // Cases are the cases that match a list of names. A name that ends with * stands for all names that begin so.
 func Cases(patterns string) (found []Case, err error) {
 	var names []string
-	for _, c := range slices.Concat(llk23Cases(), []Case{cubeCase(), gradientsCase()}, metgCases(), lockCases()) {
+	for _, c := range slices.Concat(llk23Cases(), []Case{cubeCase(), gradientsCase(), killCase()}, metgCases(), lockCases()) {
 		names = append(names, c.Name)
 		for pattern := range strings.SplitSeq(patterns, ",") {
 			begin, open := strings.CutSuffix(pattern, "*")

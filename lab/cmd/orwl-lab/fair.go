@@ -35,7 +35,7 @@ func runFair(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 		return command.Misusef("-case: %w", err)
 	}
 	program, err := exec.LookPath(*llk23)
-	if err != nil && slices.ContainsFunc(plan.Cases, func(c fair.Case) bool { return strings.HasPrefix(c.Name, "llk23") }) {
+	if err != nil && slices.ContainsFunc(plan.Cases, func(c fair.Case) bool { return c.Name == "kill" || strings.HasPrefix(c.Name, "llk23") }) {
 		return command.Misusef("-llk23: %w: install it by go install ./apps/llk23 in the root, or name it", err)
 	}
 	gradients := *poisson
