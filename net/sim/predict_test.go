@@ -176,7 +176,6 @@ func TestPredictedCopies(t *testing.T) {
 		machine.Port, machine.Levels[2].Coherent = "", true
 		machine.Levels[1].Copy.Alpha = copied
 		got := lastsOn(t, machine, 1, func(w *sim.Window, base rma.Disp) {
-			began := w.Now()
 			switch w.Rank() {
 			case 0:
 				w.Put(0, base, 1)
@@ -184,7 +183,7 @@ func TestPredictedCopies(t *testing.T) {
 			case 2, 3: // the second one of a node comes later
 				w.Compute(time.Duration(w.Rank()) * 10 * time.Microsecond)
 				w.Get(w.Rank(), base) // after that time
-				began = w.Now()
+				began := w.Now()
 				w.Get(0, base)
 				if took := w.Now() - began; w.Rank() == 3 && took != want {
 					t.Errorf("with a copy of %g ns the neighbour's read takes %v, want %v", copied, took, want)
