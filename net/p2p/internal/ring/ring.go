@@ -47,6 +47,7 @@ func (w *Writer) Write(b []byte) int {
 	w.point()
 	copy(w.bytes, b[copy(w.bytes[at:], b[:n]):n])
 	w.at += uint64(n)
+	releases()
 	w.point()
 	w.written.Store(w.at)
 	return n
@@ -101,6 +102,7 @@ func (r *Reader) Read(b []byte) (int, error) {
 	if there > Size {
 		return 0, fmt.Errorf("%w: %d", ErrRange, there)
 	}
+	acquires()
 	n := min(len(b), int(there))
 	at := int(r.at % Size)
 	r.point()
