@@ -37,7 +37,7 @@ func All() []Lock {
 			locks.Cost{Uncontended: locks.Operations{Atomics: 3, Puts: 1}, Contended: locks.Operations{Atomics: 3, Puts: 2}}, newCLH(true)),
 		ofTree(row("RMA-MCS-Acc", "HPDC16 §3; Uffmann22 §3.3", "RMA-MCS by calls only, which hands over by Accumulate", locks.Words{},
 			locks.Cost{Uncontended: locks.Operations{Atomics: 4, Puts: 3, Gets: 1}, Contended: locks.Operations{Atomics: 1, Puts: 2}}, newRMAMCS)),
-		ofElements(row("RH-printed", "Radović, Hagersten, SC'02; Uffmann22 §5.2", "RH whose waiters try again and again", locks.Words{Rank: 1},
+		unordered(row("RH-printed", "Radović, Hagersten, SC'02; Uffmann22 §5.2", "RH whose waiters try again and again", locks.Words{Rank: 1},
 			locks.Cost{Uncontended: locks.Operations{Atomics: 2}, Contended: locks.Operations{Atomics: 3, Gets: 1, Unbounded: true}}, newRH)),
 	}
 }
@@ -52,8 +52,8 @@ func ofTree(l Lock) Lock {
 	return l
 }
 
-// ofElements makes a row that of a lock without order.
-func ofElements(l Lock) Lock {
+// unordered makes the row of RH-printed from that of a queue: it has no order, and other options.
+func unordered(l Lock) Lock {
 	l.Fairness, l.FIFO, l.Options = "none", false, []string{"TL", "Backoff"}
 	l.Operations = false
 	l.New = maker(l.Spec, newRH)

@@ -105,11 +105,5 @@ int main(int argc, char **argv)
 		if (tells && (k + 1) % every == 0)
 			printf("saved in %.6f\n", seconds() - before), fflush(stdout);
 	}
-	finish();
-	double took = seconds() - begun;
-	for (long n = 0; n < p.down * p.across && p.out; n++)
-		collect(n);
-	if (me == 0)
-		report(&p, all, took);
-	MPI_Finalize();
+	finish(begun);
 }

@@ -21,11 +21,5 @@ int main(int argc, char **argv)
 	double begun = seconds();
 	for (long k = 0; k < p.iters; k++)
 		run(k);
-	finish();
-	double took = seconds() - begun;
-	for (long n = 0; n < p.down * p.across && p.out; n++)
-		collect(n);
-	if (me == 0)
-		report(&p, all, took);
-	MPI_Finalize();
+	finish(begun);
 }

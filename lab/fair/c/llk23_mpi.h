@@ -113,12 +113,18 @@ static void run(long k)
 			iterate(k, n);
 }
 
-// finish waits until all edges are sent.
-static void finish(void)
+// finish waits until all edges are sent, and reports how long the run took.
+static void finish(double begun)
 {
 	for (long n = 0; n < p.down * p.across; n++)
 		for (int side = 0; side < SIDES; side++)
 			if (sends[n][side])
 				MPI_Wait(sends[n][side], MPI_STATUS_IGNORE);
 	MPI_Barrier(MPI_COMM_WORLD);
+	double took = seconds() - begun;
+	for (long n = 0; n < p.down * p.across && p.out; n++)
+		collect(n);
+	if (me == 0)
+		report(&p, all, took);
+	MPI_Finalize();
 }

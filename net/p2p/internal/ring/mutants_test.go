@@ -20,7 +20,7 @@ var telling = []string{
 	"attention.go Attention.Begin: a.word.Add(1): dropped",
 }
 
-// spared are the probes. What the race detector is told has TestRaceDetectorSees.
+// spared are the probes. TestRaceDetectorSees tests the calls that only the race detector needs.
 var spared = regexp.MustCompile(`^steps\.`)
 
 // TestMutants makes one small mistake at a time, and expects the tests to notice.

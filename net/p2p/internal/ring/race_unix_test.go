@@ -14,15 +14,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRaceDetectorSees has two nodes of a process map a ring at two addresses. What one node did before it wrote comes before what the other does
-// after it has read.
+// TestRaceDetectorSees has two nodes of a process map a ring at two addresses. One sets a variable, and writes to the ring. The other reads the
+// ring, and then the variable: that is no race.
 func TestRaceDetectorSees(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "ring"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	const words = 4096 // bytes, before those of the ring
+	const words = 4096 // bytes for the words, in front of the ring
 	if err := file.Truncate(words + Size); err != nil {
 		t.Fatal(err)
 	}
